@@ -25,17 +25,17 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 102_200,
-    "of which code": 55_150,
-    "modules": 451,
+    "lines of source": 103_500,
+    "of which code": 55_950,
+    "modules": 459,
     "rooms": 27,
     "floors": 14,
     "generic functions": 9,
     "functions named _": 0,
     "files a box's mean runs through": 52,
     "files a pure plan of queries runs through": 60,
-    "pairs of places alike": 729,
-    "lines of tests": 67_000,
+    "pairs of places alike": 752,
+    "lines of tests": 67_300,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 630,
 }

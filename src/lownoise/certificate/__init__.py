@@ -13,6 +13,7 @@ from lownoise.certificate.measures import (
     SectionDual,
     SquaresDual,
 )
+from lownoise.certificate.moments import FlipDual
 from lownoise.certificate.tensors import OrthantDual, RotationDual
 from lownoise.numbers.norms import order_norm
 
@@ -25,6 +26,7 @@ __all__ = [
     "Evidence",
     "FiniteClaim",
     "FiniteDual",
+    "FlipDual",
     "ImageDual",
     "JointDual",
     "Moments",

@@ -127,7 +127,7 @@ def _sums(
     rtol: float,
 ) -> SymmetricBox:
     """Return a box whose least noise is as large as that of the weighted sums without the count."""
-    kept = question.domain.translates(chosen.pivots, question.center)
+    kept = question.domain.sums(chosen.pivots, question.center)
     if isinstance(kept, SymmetricBox):
         return SymmetricBox(frozen(weights * kept.half_width))
     found = solve(kept, order=order, weights=weights, queries=chosen.embed, rtol=rtol)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import QuestionError
 from lownoise.questions.mean import Mean
@@ -22,6 +22,7 @@ def Moments(  # noqa: N802 (a question, as people name it)
     domain: AbstractDomain,
     *,
     missing: ArrayLike | str = "center",
+    **groups: Any,  # noqa: ANN401 (as of `Mean`)
 ) -> Mean:
     """Return the question of the means of columns, of their squares and of their products.
 
@@ -34,14 +35,16 @@ def Moments(  # noqa: N802 (a question, as people name it)
     order of `columns` of the question.
 
     Args:
-        columns: their names, 1 to 6 of them.
+        columns: their names, 1 to 200 of them.
         domain: `ln.Box(lower, upper)`, whose bounds differ in each column; values outside count as
             the nearest bound.
         missing: as of `ln.Mean`: a point of the box, "center" or "drop".
+        groups: `by`, `way`, `sets`, `group_weights` and `outside` of `ln.Mean`, for moments by
+            groups; `release.moments.groups("sex")` has what follows in each.
 
     Raises:
         QuestionError: where names repeat, or do not match the box, or the domain is no box.
-        DomainError: where columns are more than 6, or bounds are equal or of extreme size.
+        DomainError: where columns are more than 200, or bounds are equal or of extreme size.
 
     Examples:
         >>> Moments(["age", "pay"], Box([0, 0], [120, 1e5])).columns
@@ -51,4 +54,6 @@ def Moments(  # noqa: N802 (a question, as people name it)
         raise QuestionError(
             f"Moments.domain={type(domain).__name__} is no box; give ln.Box(lower, upper)"
         )
-    return Mean(columns, MomentBox(domain.lower, domain.upper), missing=missing)
+    box = MomentBox(domain.lower, domain.upper)
+    found: Mean = Mean(columns, box, missing=missing, **groups)
+    return found

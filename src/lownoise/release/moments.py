@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
@@ -23,18 +23,21 @@ from lownoise.errors import PlanError, quoted
 from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
+from lownoise.questions import GroupedMean
+from lownoise.release.group_view import GroupView
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.readable import frame
 from lownoise.release.regions import normal_quantile
 from lownoise.sets.domains import MomentBox
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pandas import DataFrame
 
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.release.terms import Terms
+    from lownoise.sensitivity.factors import AbstractShape
 
 
 @final
@@ -70,12 +73,16 @@ class MomentAnswers:
     """What follows from the moments of d columns; see `ln.Moments`.
 
     Args:
-        terms: of the release.
+        terms: of the release, or of one group.
         estimate: its answers.
+        times: what the noise of the terms is multiplied by, in the group.
+        summed: noise of several groups that theirs is the sum of; None where it is one's own.
     """
 
     terms: Terms
     estimate: Vector
+    times: float = 1.0
+    summed: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(getattr(self.terms.question, "domain", None), MomentBox):
@@ -91,21 +98,46 @@ class MomentAnswers:
         return cast("MomentBox", self.terms.question.domain)
 
     @cached_property
-    def _means(self) -> tuple[Vector, Vector]:
-        """The means of all moments, shape (D,), and their covariance, to first order."""
-        covariance = np.asarray(self.terms.covariance)
+    def _means(self) -> Vector:
+        """The means of all moments, shape (D,)."""
         if self.terms.size is not None:
-            return self.estimate, covariance
+            return self.estimate
         sums, count = self.estimate[:-1], float(self.estimate[-1])
         if count <= 0:
-            return np.full(sums.size, math.nan), covariance[:-1, :-1]
-        slope = np.hstack([np.eye(sums.size), -(sums / count)[:, None]]) / count
-        return self.terms.question.center + sums / count, slope @ covariance @ slope.T
+            return np.full(sums.size, math.nan)
+        return np.asarray(self.terms.question.center + sums / count)
+
+    @cached_property
+    def _noise(self) -> Callable[[Integers, Integers], Vector]:
+        """What returns covariances of answers, by the places of two."""
+        if self.terms.gaussian:
+            noise: AbstractShape = self.terms.mechanism.answer_noise
+            return noise.entries
+        covariance = self.terms.covariance
+        return lambda rows, columns: np.asarray(covariance[rows, columns])
+
+    def _variances(self, places: Integers, slopes: Vector) -> Vector:
+        """Return the variances of functions of the means of moments, to first order.
+
+        Args:
+            places: of the moments that each depends on, shape (…, k).
+            slopes: along those, shape (…, k).
+        """
+        if self.terms.size is None:
+            sums, count = self.estimate[:-1], float(self.estimate[-1])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                along = -np.sum(slopes * sums[places], axis=-1, keepdims=True) / count**2
+                slopes = np.concatenate([slopes / count, along], axis=-1)
+            last = np.full((*places.shape[:-1], 1), sums.size)
+            places = np.concatenate([places, last], axis=-1)
+        found = self._noise(places[..., :, None], places[..., None, :])
+        squares = np.einsum("...i,...ij,...j->...", slopes, found, slopes)
+        return np.asarray(self.times**2 * squares)
 
     @property
     def mean(self) -> Vector:
         """The mean of each column, shape (d,)."""
-        return frozen(self._means[0][: len(self.columns)].copy())
+        return frozen(self._means[: len(self.columns)].copy())
 
     @property
     def second_moments(self) -> Vector:
@@ -113,7 +145,7 @@ class MomentAnswers:
         middle = self._domain.middle
         across = np.outer(middle, self.mean)
         return frozen(
-            self._means[0][self._domain.places] + across + across.T - np.outer(middle, middle)
+            self._means[self._domain.places] + across + across.T - np.outer(middle, middle)
         )
 
     @cached_property
@@ -123,11 +155,12 @@ class MomentAnswers:
         Unbiased where the number of rows is public. Noise may make a variance negative, and the
         matrix that of no table; nothing is repaired here.
         """
-        found, noise = self._means
-        d = len(self.columns)
         away = self.mean - self._domain.middle
-        own = found[self._domain.places] - np.outer(away, away)
-        return frozen(own + noise[:d, :d] if self.terms.size is not None else own)
+        own = self._means[self._domain.places] - np.outer(away, away)
+        if self.terms.size is None:
+            return frozen(own)
+        of = np.arange(len(self.columns))
+        return frozen(own + self._noise(of[:, None], of[None, :]))
 
     @property
     def variance(self) -> Vector:
@@ -147,7 +180,7 @@ class MomentAnswers:
         Raises:
             PlanError: where `level` is not between 0 and 1.
         """
-        found = self._around(self.covariance, self._slopes, level)
+        found = self._around(self.covariance, *self._slopes, level)
         diagonal = np.arange(len(self.columns))
         found[diagonal, diagonal] = np.maximum(found[diagonal, diagonal], 0.0)
         return frozen(found)
@@ -191,12 +224,12 @@ class MomentAnswers:
         y, *x = (self.columns.index(name) for name in names)
         known = self.covariance[np.ix_(x, x)]
         values = np.full(len(x), math.nan)
-        slopes = np.full((len(x), self._means[0].size), math.nan)
+        variances = values
         if np.all(np.isfinite(known)) and np.min(np.linalg.eigvalsh(known)) > 0:
-            values = np.linalg.solve(known, self.covariance[x, y])
-            rest = self._slopes[x, y] - np.einsum("ijk,j->ik", self._slopes[np.ix_(x, x)], values)
-            slopes = np.linalg.solve(known, rest)
-        ends = self._around(values, slopes, level)
+            values = np.asarray(np.linalg.solve(known, self.covariance[x, y]), float)
+            inverse = np.asarray(np.linalg.inv(known), float)
+            variances = self._coefficient_variances(x, y, values, inverse)
+        ends = self._within(values, variances, level)
         return Coefficients(
             target,
             tuple(others),
@@ -228,42 +261,133 @@ class MomentAnswers:
             made[f"{name}_low"], made[f"{name}_high"] = ends[name][left, right].T
         return frame(made)
 
-    @cached_property
-    def _slopes(self) -> Vector:
-        """The gradient of each covariance along the means of moments, shape (d, d, D)."""
-        d, places = len(self.columns), self._domain.places
-        away = self.mean - self._domain.middle
-        found = np.zeros((d, d, self._means[0].size))
-        for i in range(d):
-            for j in range(d):
-                found[i, j, places[i, j]] = 1.0
-                found[i, j, i] -= away[j]
-                found[i, j, j] -= away[i]
-        return found
+    def _coefficient_variances(
+        self, x: list[int], y: int, slopes: Vector, inverse: Vector
+    ) -> Vector:
+        """Return the variances of slopes: K⁻¹(dc − dK·slopes), K and c what they are made of."""
+        away, places = self.mean - self._domain.middle, self._domain.places
+        left = away[y] - float(slopes @ away[x])
+        at = np.append(np.append(places[x, y], places[np.ix_(x, x)].ravel()), [*x, y])
+        k = len(x)
+        rows = np.zeros((k, at.size))  # of dc − dK·slopes
+        rows[:, :k] = np.eye(k)
+        rows[:, k : k + k * k] = -np.kron(np.eye(k), slopes)
+        # means: cᵢ less Σ Kᵢⱼ·slopeⱼ is −(xᵢ)(y − Σ slopeⱼxⱼ) in them
+        rows[:, k + k * k : -1] = -left * np.eye(k) + np.outer(away[x], slopes)
+        rows[:, -1] = -away[x]
+        used, where = np.unique(at, return_inverse=True)
+        summed = np.zeros((k, used.size))
+        np.add.at(summed.T, where, rows.T)
+        return self._forms(used, inverse @ summed)
 
-    def _correlation(self) -> tuple[Vector, Vector]:
-        """Return the correlations, not cut, and their gradients."""
-        d = len(self.columns)
+    def _forms(self, places: Integers, slopes: Vector) -> Vector:
+        """Return the same variances of many functions of the same moments, shapes (k,), (n, k)."""
+        rows = np.zeros((len(slopes), self.estimate.size))
+        rows[:, places] = slopes
+        if self.terms.size is None:
+            sums, count = self.estimate[:-1], float(self.estimate[-1])
+            rows[:, -1] = -rows[:, :-1] @ sums / count
+            rows /= count
+        if self.terms.gaussian:
+            seen = cast("Any", self.terms.mechanism.answer_noise).seen(rows)
+            return np.asarray(self.times**2 * np.sum(seen * seen, axis=1))
+        found = np.sum((rows @ self.terms.covariance) * rows, axis=1)
+        return np.asarray(self.times**2 * found)
+
+    @cached_property
+    def _slopes(self) -> tuple[Integers, Vector]:
+        """Which moments each covariance depends on, shape (d, d, 3), and its gradient there."""
+        d, places = len(self.columns), self._domain.places
+        away = np.broadcast_to(self.mean - self._domain.middle, (d, d))
+        left, right = np.indices((d, d))
+        at = np.stack([places, left, right], axis=-1)
+        return at, np.stack([np.ones((d, d)), -away, -away.T], axis=-1)
+
+    def _correlation(self) -> tuple[Vector, Integers, Vector]:
+        """Return the correlations, not cut, which moments each depends on, and gradients."""
+        d, places = len(self.columns), self._domain.places
         with np.errstate(invalid="ignore"):
             own = np.where(self.variance > 0, self.variance, math.nan)
         size = np.sqrt(np.outer(own, own))
         found = self.covariance / size
-        each = self._slopes[np.arange(d), np.arange(d)] / own[:, None]
-        slopes = self._slopes / size[:, :, None]
-        slopes = slopes - found[:, :, None] * (each[:, None] + each[None]) / 2
+        away = self.mean - self._domain.middle
+        left, right = np.indices((d, d))
+        squares = np.diag(places)
+        at = np.stack([places, squares[left], squares[right], left, right], axis=-1)
+        along = found * (away / own)[:, None] - away[None, :] / size
+        slopes = np.stack(
+            [1 / size, -found / 2 / own[:, None], -found / 2 / own, along, along.T], axis=-1
+        )
         known = np.flatnonzero(~np.isnan(own))
         found[known, known], slopes[known, known] = 1.0, 0.0
-        return found, slopes
+        return found, at, slopes
 
-    def _around(self, values: Vector, slopes: Vector, level: float) -> Vector:
+    def _around(self, values: Vector, places: Integers, slopes: Vector, level: float) -> Vector:
         """Return values less and plus what they stray by with chance `level`."""
+        return self._within(values, self._variances(places, slopes), level)
+
+    def _within(self, values: Vector, variances: Vector, level: float) -> Vector:
         outside = 1 - checked_level(level)
         if self.terms.gaussian:
             far = normal_quantile(level)
         else:
-            noise = self.terms.mechanism.noise
-            known = noise.quantile(outside)
+            noise = self.summed or self.terms.mechanism.noise
+            known = None if self.summed else noise.quantile(outside)
             far = tail_quantile(outside, noise.moment) if known is None else known
-        squares = np.einsum("...i,ij,...j->...", slopes, self._means[1], slopes)
-        half = far * np.sqrt(np.maximum(squares, 0.0))
+        half = far * np.sqrt(np.maximum(variances, 0.0))
         return np.stack([values - half, values + half], axis=-1)
+
+
+@final
+class MomentGroups:
+    """What follows from moments by groups, one margin at a time.
+
+    Args:
+        terms: of the release.
+        integers: the release itself.
+    """
+
+    def __init__(self, terms: Terms, integers: Any) -> None:  # noqa: ANN401 (a row of them)
+        self._terms, self._integers, self._view = terms, integers, GroupView(terms)
+
+    def groups(self, *names: str) -> dict[tuple[str, ...], MomentAnswers]:
+        """Return what follows in each group of one margin, by its labels.
+
+        Args:
+            names: of the attributes that rows are grouped by, of any margin that follows; none for
+                all rows.
+
+        Raises:
+            QuestionError: where the margin does not follow from what was asked.
+        """
+        view, question = self._view, self._view.question
+        chosen = question.groups.index(names)
+        times = view.table_deviation(chosen)
+        summed = None if view.mean_terms.gaussian or times == 1 else self._terms.mechanism.noise
+        rows = self._terms.mechanism.totals.sums(self._integers, chosen)
+        attributes = [question.groups.attributes[i] for i in chosen]
+        places = np.ndindex(*(a.size for a in attributes))
+        return {
+            tuple(a.label(k) for a, k in zip(attributes, place, strict=True)): MomentAnswers(
+                view.mean_terms, frozen(rows[place].copy()), times, summed
+            )
+            for place in places
+        }
+
+
+def moments_of(terms: Terms, estimate: Callable[[], Vector], integers: Any) -> Any:  # noqa: ANN401
+    """Return what follows from moments, of all rows or by groups.
+
+    Args:
+        terms: of the release.
+        estimate: returns its answers.
+        integers: the release itself.
+
+    Raises:
+        PlanError: where the question was not `ln.Moments`.
+    """
+    question = terms.question
+    domain = getattr(getattr(question, "mean", question), "domain", None)
+    if isinstance(domain, MomentBox) and isinstance(question, GroupedMean):
+        return MomentGroups(terms, integers)
+    return MomentAnswers(terms, estimate())

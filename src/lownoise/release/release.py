@@ -19,7 +19,7 @@ from lownoise.release.codec import Origin, Spend
 from lownoise.release.distributions import Distributed
 from lownoise.release.groups import Groups
 from lownoise.release.marginal_answers import MarginalAnswers
-from lownoise.release.moments import MomentAnswers
+from lownoise.release.moments import moments_of
 from lownoise.release.readable import Guaranteed
 from lownoise.release.regions import ratio, ratio_interval, within_bounds
 
@@ -176,13 +176,13 @@ class Release(Guaranteed):
         return within_bounds(question, ends)
 
     @property
-    def moments(self) -> MomentAnswers:
+    def moments(self) -> Any:  # noqa: ANN401 (`MomentAnswers`, or by groups `MomentGroups`)
         """What follows from moments: variances, covariances, correlations, least squares.
 
         Raises:
             PlanError: where the question was not `ln.Moments`.
         """
-        return MomentAnswers(self.terms, self.estimate)
+        return moments_of(self.terms, lambda: self.estimate, self.integers)
 
     @property
     def _means(self) -> Mean:

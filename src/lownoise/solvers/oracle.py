@@ -17,10 +17,10 @@ import numpy as np
 from lownoise.certificate import OracleDual
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
-from lownoise.sets.bodies import OracleBody, OracleDifferences
+from lownoise.sets.bodies import LiftedOracle, MomentSet, OracleBody, OracleDifferences
 from lownoise.sets.frames import find_frame
-from lownoise.solvers.flips import flipped_solution
 from lownoise.solvers.generation import generate
+from lownoise.solvers.moments import moment_solution
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import AbstractVertices, Priced
 from lownoise.solvers.sides import INTERRUPTED, SOLVED, STUCK
@@ -44,8 +44,10 @@ _LOOSE = (
 
 def oracle_solution(body: AbstractOracleBody, asked: Asked) -> Solution:
     """Return the least ellipsoid around a body that a program knows."""
-    if isinstance(body, OracleDifferences) and body.program.flips and asked.queries is None:
-        return flipped_solution(body, asked)
+    if isinstance(body.program, MomentSet) and asked.queries is None:
+        apart = isinstance(body, OracleDifferences)
+        if apart or (isinstance(body, LiftedOracle) and not body.program.searched):
+            return moment_solution(body, asked)
     frame = find_frame(body, asked.queries, in_order=asked.in_order)
     if not frame.rank:
         ones = frozen(np.ones(asked.weights.size))

@@ -168,8 +168,6 @@ class MeanSpec(AskedSpec):
     def _of_records(self) -> Self:
         """Refuse a domain that no release is made of, points outside of it, and unfit groups."""
         grouped = self.way is not None or self.sets is not None or self.group_weights is not None
-        if self.kind == "moments" and (self.by is not None or grouped):
-            raise mistake_text("asks for moments, which have no groups; drop by, way and sets")
         if self.domain is not None or self.by is not None or grouped or self.kind == "moments":
             try:
                 self.asked()
@@ -196,7 +194,7 @@ class MeanSpec(AskedSpec):
         stand_in = "center" if own.count(None) == len(own) else _filled(own, middle)
         if self.kind == "moments":
             left_out = "drop" if self.missing == "drop" else stand_in
-            return Moments(list(self.columns), domain, missing=left_out)
+            return Moments(list(self.columns), domain, missing=left_out, **self._groups())
         return Mean(
             list(self.columns),
             domain,

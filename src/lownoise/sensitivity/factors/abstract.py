@@ -15,6 +15,7 @@ from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sensitivity.factors.dense import DenseShape
 
 
 @final
@@ -56,6 +57,16 @@ class AbstractShape(ABC):
         """The standard deviations where all coordinates are independent, shape (d,); else None."""
         return None
 
+    def parts(self, places: Integers) -> tuple[Vector, DenseShape] | None:
+        """Return the deviations of all but some coordinates, and the shape of those.
+
+        None where not all others are independent of each other and of those.
+
+        Args:
+            places: those coordinates, rising, shape (k,).
+        """
+        return None
+
     @property
     @abstractmethod
     def longest_row(self) -> int:
@@ -90,6 +101,14 @@ class AbstractShape(ABC):
     def mapped(self, matrix: Vector) -> AbstractShape:
         """Return the shape of matrix·z for noise z of this shape; `matrix` has shape (m, d)."""
 
+    def seen(self, matrix: Vector) -> Vector:
+        """Return matrix·L, what a few functions make of the noise, shapes (n, d) and (n, k)."""
+        found = np.zeros((len(matrix), self.sources))
+        for i in range(self.dimension):
+            where, entries = self.row(i)
+            found[:, where] += matrix[:, i : i + 1] * entries
+        return found
+
     @final
     def quadratic_form(self, vector: Vector) -> float:
         """Return vectorᵀ M⁺ vector, infinite outside the range of M; `vector` has shape (d,)."""
@@ -98,6 +117,10 @@ class AbstractShape(ABC):
     @abstractmethod
     def dense(self) -> Vector:
         """Return M itself, shape (d, d); only for people who ask for it."""
+
+    def entries(self, rows: Integers, columns: Integers) -> Vector:
+        """Return entries of M, by rows and columns that broadcast together."""
+        return np.asarray(self.dense()[rows, columns])
 
     @abstractmethod
     def scaled(self, factor: float | Vector) -> Self:

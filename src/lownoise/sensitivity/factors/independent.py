@@ -103,6 +103,10 @@ class DiagonalShape(AbstractScaled):
         """The scale."""
         return self.scale
 
+    def parts(self, places: Integers) -> tuple[Vector, DenseShape]:
+        """Return the deviations of all but some coordinates, and the shape of those."""
+        return np.delete(self.scale, places), DenseShape(np.diag(self.scale[places]))
+
     def apply(self, vector: Vector) -> Vector:
         """Return scale·vector, coordinate by coordinate, shape (d,)."""
         return self.scale * vector

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -363,8 +363,27 @@ class AbstractSet(ABC):
         return True
 
     @property
-    def flips(self) -> Any:  # noqa: ANN401 (what noise along the coordinates asks of it)
-        """What differences are to noise along the coordinates, where that is nearly the least."""
+    def sides(self) -> tuple[Vector, Vector] | None:
+        """The least and greatest of each coordinate, where these are known without a search."""
+        return None
+
+    def length_up(self, step: Vector, origin: Vector | None = None, count: float = 0.0) -> float:
+        """Return at least the greatest length of what `radius_up` is of, in steps, shape (d,).
+
+        Asked where `sides` are known.
+        """
+        return math.inf
+
+    def radius_up(
+        self, shape: AbstractShape, origin: Vector | None = None, count: float = 0.0
+    ) -> float | None:
+        """Return at least max √(sᵀM⁻¹s) where that is bounded otherwise than by lengths; else None.
+
+        Args:
+            shape: of the noise M on all coordinates, and on the count where there is one.
+            origin: where s is (x − origin, count), shape (d,); None where s is a difference.
+            count: what a record counts; 0 where that is none of the coordinates.
+        """
         return None
 
     @property

@@ -9,19 +9,21 @@ the squares, with the constant 1 where moments are seen about a point. Then the 
 
 * of moments, Σ nᵢtᵢ + Σ nᵢⱼtᵢtⱼ + ‖W(t, 1)‖²: convex in each tᵢ, so that t is made of 0 and 1;
 * of differences, with z = b + a and z' = b − a, |aᵢ| + |bᵢ| ≤ 1,
-  4Σ nᵢaᵢ² + 4Σ nᵢⱼ(aᵢbⱼ + aⱼbᵢ)² + 16Σ Mᵢⱼ(aᵢbᵢ)(aⱼbⱼ). With |M| for M it grows with all |aᵢ| and
-  |bᵢ|, so that |aᵢ| + |bᵢ| = 1, and with u = 1 − 2|a| it is at most the greatest
-  Σ nᵢ(1 − uᵢ)² + Σ nᵢⱼ(1 − uᵢuⱼ)² + Σ |M|ᵢⱼ(1 − uᵢ²)(1 − uⱼ²): one record is a corner, the other is
-  u times it. Where M has no entry below 0 nothing is lost.
+  4Σ nᵢaᵢ² + 4Σ nᵢⱼ(aᵢbⱼ + aⱼbᵢ)² + 16Σ Mᵢⱼ(aᵢbᵢ)(aⱼbⱼ). For i < j, (aᵢbᵢ)(aⱼbⱼ) has the number
+  8nᵢⱼ + 32Mᵢⱼ, whose size is 8nᵢⱼ + 32eᵢⱼ with eᵢⱼ = max(Mᵢⱼ, −Mᵢⱼ − nᵢⱼ/2); so the form is at most
+  4Σ nᵢaᵢ² + 4Σ nᵢⱼ(aᵢ²bⱼ² + aⱼ²bᵢ²) + Σ (8nᵢⱼ + 32eᵢⱼ)|aᵢbᵢaⱼbⱼ| + 16Σ Mᵢᵢaᵢ²bᵢ². It grows with all
+  |aᵢ| and |bᵢ|, so that |aᵢ| + |bᵢ| = 1, and with u = 1 − 2|a| it is at most the greatest
+  Σ nᵢ(1 − uᵢ)² + Σ nᵢⱼ(1 − uᵢuⱼ)² + Σ eᵢⱼ(1 − uᵢ²)(1 − uⱼ²): one record is a corner, the other is
+  u times it. Where no Mᵢⱼ is below −nᵢⱼ/4 nothing is lost, as e is M.
 
-The last is found by bisection: on a cell about m with half sides h, a function whose second
-derivative along uᵢ is at least −cᵢ is at most itself plus Σ cᵢ(uᵢ − mᵢ)²/2, which is convex along
-each coordinate, hence at most the greatest value at a corner plus Σ cᵢhᵢ²/2.
+Of up to 6 columns the last is found by bisection: on a cell about m with half sides h, a function
+whose second derivative along uᵢ is at least −cᵢ is at most itself plus Σ cᵢ(uᵢ − mᵢ)²/2, which is
+convex along each coordinate, hence at most the greatest value at a corner plus Σ cᵢhᵢ²/2. Of more
+columns both are bounded in `moment_forms`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
@@ -31,87 +33,16 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import euclidean
 from lownoise.numbers.rounding import growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractSet, Farthest
+from lownoise.sets.bodies.moment_forms import Greatest, apart_up, corners, greatest, moments_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Chosen, Integers, Vector
+    from lownoise.sensitivity.factors import AbstractShape
 
 _FAINT = 2.0**-40  # of the greatest number of a form, so that none vanishes
-_NEAR = 2.0**-20  # how near the greatest value a search comes
-_MOST_CELLS = 1 << 14
-_MOST_ROUNDS = 200
+MOST_SEARCHED = 6  # columns, whose corners and faces are listed
 _FEW_ROWS = 16
-_CLIMBS = 6
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Greatest:
-    """What a search over a cube found.
-
-    Args:
-        at: where the function is great, shape (d,).
-        upper: at least its greatest value.
-    """
-
-    at: Vector
-    upper: float
-
-
-def greatest(
-    value: Callable[[Vector], Vector],
-    bend: Callable[[Vector, Vector], Vector],
-    dimension: int,
-    size: float,
-) -> Greatest:
-    """Return at least the greatest value of a function over [−1, 1]^d, and a point near it.
-
-    The bound is one wherever the search ends: of a cell it is the greatest value at a corner and
-    Σ cᵢhᵢ²/2. What values round off is the caller's to add.
-
-    Args:
-        value: of points, shapes (n, d) and (n,).
-        bend: of cells, their middles and half sides, shapes (n, d): at least c ≥ 0, −c being below
-            every second derivative along a coordinate.
-        dimension: d.
-        size: of the function, in parts of which the search is near its end.
-
-    Examples:
-        >>> found = greatest(lambda u: u[:, 0] - u[:, 0] ** 2, lambda m, h: np.full(m.shape, 2.0),
-        ...                  1, 1.0)
-        >>> 0.25 <= found.upper < 0.25 + 1e-6
-        True
-    """
-    corners = _corners(dimension)
-    middle, half = np.zeros((1, dimension)), np.ones((1, dimension))
-    best, at, upper = -np.inf, np.zeros(dimension), -np.inf
-    for _ in range(_MOST_ROUNDS):
-        ends = (middle[:, None, :] + corners * half[:, None, :]).reshape(-1, dimension)
-        values = value(ends)
-        top = int(np.argmax(values))
-        if values[top] > best:
-            best, at = float(values[top]), ends[top]
-        c = bend(middle, half) * np.square(half) / 2
-        bounds = np.max(values.reshape(len(middle), -1), axis=1) + np.sum(c, axis=1)
-        open_ = bounds > best + _NEAR * size
-        upper = max(upper, float(np.max(bounds[~open_], initial=-np.inf)))
-        if not np.any(open_):
-            return Greatest(at, max(upper, best))
-        middle, half, c, bounds = middle[open_], half[open_], c[open_], bounds[open_]
-        if len(middle) * len(corners) * dimension > _MOST_CELLS * 64:
-            break
-        side = np.argmax(c, axis=1)
-        rows = np.arange(len(middle))
-        half[rows, side] /= 2
-        step = np.zeros_like(half)
-        step[rows, side] = half[rows, side]
-        middle, half = np.vstack([middle - step, middle + step]), np.vstack([half, half])
-    return Greatest(at, max(upper, best, float(np.max(bounds))))
-
-
-def _corners(dimension: int) -> Vector:
-    return np.asarray(1.0 - 2.0 * np.indices((2,) * dimension).reshape(dimension, -1).T)
+_OUTWARD = 1 + 2.0**-45
 
 
 @final
@@ -128,15 +59,17 @@ class MomentSet(AbstractSet):
         self.middle = frozen(lower + (upper - lower) / 2)
         half = np.maximum(upper - self.middle, self.middle - lower)
         self.half = frozen(np.nextafter(half, np.inf))
+        within = np.minimum(upper - self.middle, self.middle - lower) * (1 - 2.0**-50)
         d = lower.size
         left, right = np.triu_indices(d)
         self.left, self.right = left, right
         products = self.half[left] * self.half[right]
         self.scale = frozen(np.append(self.half, products))
+        self.inner = frozen(np.append(within, within[left] * within[right]) * (1 - 2.0**-50))
         square = left == right
         self.center = frozen(np.append(self.middle, np.where(square, products / 2, 0.0)))
         far = np.append(self.half, np.where(square, products / 2, products))
-        self.extent = frozen(far * (1 + 2.0**-45))
+        self.extent = frozen(far * _OUTWARD)
 
     @property
     def width(self) -> int:
@@ -159,10 +92,32 @@ class MomentSet(AbstractSet):
         apart = self.left < self.right
         return self.left[apart], self.right[apart]
 
+    @property
+    def searched(self) -> bool:
+        """Whether columns are so few that corners and faces are listed."""
+        return self.width <= MOST_SEARCHED
+
     @cached_property
     def spanning(self) -> Vector:
         """Corners of the box and of its faces: all of them, where there are few."""
-        return np.asarray(1.0 - np.indices((3,) * self.width).reshape(self.width, -1).T)
+        if self.searched:
+            return np.asarray(1.0 - np.indices((3,) * self.width).reshape(self.width, -1).T)
+        one = np.eye(self.width)
+        left, right = self.pairs
+        return np.vstack([0 * one[:1], one, -one, one[left] + one[right]])
+
+    @cached_property
+    def sides(self) -> tuple[Vector, Vector] | None:
+        """The least and greatest of each moment, of many columns, shapes (D,)."""
+        if self.searched:
+            return None
+        high = self.center + self.extent
+        low = np.where(self._square, 0.0, self.center - self.extent)
+        return frozen(low), frozen(high)
+
+    @property
+    def _square(self) -> Chosen:
+        return np.append(np.zeros(self.width, dtype=bool), self.left == self.right)
 
     @cached_property
     def doubt(self) -> Vector:
@@ -191,9 +146,9 @@ class MomentSet(AbstractSet):
         upper = self._bounded(y, a) + euclidean(lost) * (1 + 2.0**-30)
         if len(matrix) <= _FEW_ROWS:
             ends = [max(self.support_up(s * row, center) for s in (1, -1)) for row in matrix]
-            upper = min(upper, euclidean(np.maximum(np.array(ends), 0.0)) * (1 + 2.0**-45))
-        z = self.spanning
-        image = (self._ends - center) @ matrix.T
+            upper = min(upper, euclidean(np.maximum(np.array(ends), 0.0)) * _OUTWARD)
+        z, held = self._corners
+        image = (held - center) @ matrix.T
         return Farthest(z[np.argmax(np.sum(image * image, axis=1))], _squared(upper))
 
     def farthest_pair(self, matrix: Vector) -> Farthest:
@@ -203,14 +158,74 @@ class MomentSet(AbstractSet):
         if len(matrix) <= _FEW_ROWS:
             zero = self.center
             ends = [self.support_up(row, zero) + self.support_up(-row, zero) for row in matrix]
-            upper = min(upper, euclidean(np.maximum(np.array(ends), 0.0)) * (1 + 2.0**-45))
-        signs = _corners(self.width)
+            upper = min(upper, euclidean(np.maximum(np.array(ends), 0.0)) * _OUTWARD)
+        signs = corners(self.width) if self.searched else np.ones((1, self.width))
         return Farthest(np.stack([signs, signs * u], axis=1), _squared(upper))
 
-    @property
-    def flips(self) -> MomentFlips:
-        """What noise is asked that flips of signs leave as it is."""
-        return MomentFlips(self)
+    def radius_up(
+        self, shape: AbstractShape, origin: Vector | None = None, count: float = 0.0
+    ) -> float | None:
+        """Return at least how far differences reach, or moments about a point and their count.
+
+        Where noise is independent but for a block of the squares and the count. Of moments of few
+        columns, lengths say as much.
+        """
+        places = np.append(self.squares, self.dimension) if count else self.squares
+        parts = shape.parts(places)
+        if parts is None or (origin is not None and (self.searched or not self.flips(origin))):
+            return None
+        alone, white = parts[0], parts[1].whitening
+        if not (np.all(alone > 0) and white.defect < 1):
+            return np.inf
+        return self._longest_up(alone, white.matrix, origin, count) / (1 - white.defect) * _OUTWARD
+
+    def length_up(self, step: Vector, origin: Vector | None = None, count: float = 0.0) -> float:
+        """Return at least the greatest length of differences, or about a point, in steps."""
+        kept = np.append(np.arange(self.width), self.products)
+        white = np.ones(self.width + bool(count))
+        white[: self.width] /= step[self.squares]
+        return self._longest_up(step[kept], np.diag(white), origin, count)
+
+    def _longest_up(
+        self, alone: Vector, white: Vector, origin: Vector | None, count: float
+    ) -> float:
+        """Return at least the greatest length where squares and the count are seen through a map.
+
+        Args:
+            alone: what all other coordinates are divided by, above 0.
+            white: the map, shape (k, k).
+            origin: where moments are about a point, the middle.
+            count: what a record counts, or 0.
+        """
+        d = self.width
+        kept = np.append(np.arange(d), self.products)
+        numbers = np.square(self.scale[kept] / alone) * (1 + 2.0**-49)
+        unit = self.scale[self.squares]
+        seen, size = white[:, :d] * unit, np.abs(white[:, :d]) * unit
+        if origin is not None:
+            constant = np.append(-origin[self.squares], count)
+            seen = np.column_stack([seen, white @ constant])
+            size = np.column_stack([size, np.abs(white) @ np.abs(constant)])
+        gram = seen.T @ seen
+        doubt = growth(3 * d + 30) * (size.T @ size)
+        table = self._table(numbers[d:])
+        if origin is not None:
+            found = moments_up(numbers[:d], table, gram, doubt)
+        else:
+            found = self.form_up(numbers[:d], numbers[d:], gram, doubt).upper
+        return float(np.sqrt(found)) * _OUTWARD
+
+    def flips(self, origin: Vector) -> bool:
+        """Return whether flips of signs leave moments about a point as they are; shape (D,)."""
+        kept = self.width + np.flatnonzero(self.left < self.right)
+        same = np.array_equal(origin[: self.width], self.middle)
+        return bool(same and not np.any(origin[kept]))
+
+    def _table(self, products: Vector) -> Vector:
+        left, right = self.pairs
+        table = np.zeros((self.width, self.width))
+        table[left, right] = table[right, left] = products
+        return table
 
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, s − about⟩ over moments s."""
@@ -220,20 +235,27 @@ class MomentSet(AbstractSet):
         off[:d] += self.middle
         size = float(np.sum(np.abs(theta)))
         lost = growth(2 * self.dimension + 20) * (size + float(np.abs(direction) @ np.abs(off)))
-        found = self._greatest_along(theta)
-        return float(direction @ off) + found.upper + 2 * lost
+        if self.searched:
+            upper = self._greatest_along(theta).upper
+        else:
+            upper = float(np.sum(np.where(self._square, np.maximum(theta, 0.0), np.abs(theta))))
+        return float(direction @ off) + upper + 2 * lost
 
     def extreme(self, direction: Vector) -> Vector:
         """Return the z of a corner, of the box or of a face, that is extreme along θ."""
-        return np.asarray(self.spanning[np.argmax(self._ends @ direction)])
+        z, ends = self._corners
+        return np.asarray(z[np.argmax(ends @ direction)])
 
     def extreme_up(self, direction: Vector) -> Vector:
         """Return the z of a point that is extreme along θ, by a longer search."""
         return self._greatest_along(direction * self.scale).at
 
     @cached_property
-    def _ends(self) -> Vector:
-        return self.place(self.spanning)
+    def _corners(self) -> tuple[Vector, Vector]:
+        """Codes of some corners, and their moments."""
+        one = np.ones(self.width)
+        z = self.spanning if self.searched else np.vstack([one, -one, 0 * one, one - np.diag(one)])
+        return z, self.place(z)
 
     def _greatest_along(self, theta: Vector) -> Greatest:
         """Return at least the greatest Σ θᵢzᵢ + Σ θᵢⱼzᵢzⱼ + Σ θᵢᵢzᵢ²."""
@@ -256,6 +278,9 @@ class MomentSet(AbstractSet):
         """Return at least max ‖Ys + a‖ over s = (z, zᵢzⱼ, z²)."""
         d = self.width
         seen = _Averaged(y, np.hstack([y[:, self.squares], a[:, None]]), self)
+        if not self.searched:
+            gram, doubt = _gram(seen.block)
+            return seen.length_up(moments_up(seen.singles, self._table(seen.products), gram, doubt))
         t = np.indices((2,) * d).reshape(d, -1).T.astype(np.float64)
         left, right = self.pairs
         forms = t @ seen.singles + (t[:, left] * t[:, right]) @ seen.products
@@ -270,25 +295,30 @@ class MomentSet(AbstractSet):
     def _bounded_pair(self, y: Vector) -> tuple[float, Vector]:
         """Return at least max ‖Y(s − s')‖, and the u of the bound."""
         seen = _Averaged(y, y[:, self.squares], self)
-        m = np.abs(seen.block.T @ seen.block)
-        m += growth(self.width + 4) * (np.abs(seen.block).T @ np.abs(seen.block))
-        found = self.form_up(seen.singles, seen.products, m)
+        found = self.form_up(seen.singles, seen.products, *_gram(seen.block))
         # differences of moments are up to twice as far as moments are
         return seen.length_up(found.upper, times=2.0), found.at
 
-    def form_up(self, singles: Vector, products: Vector, block: Vector) -> Greatest:
-        """Return at least the greatest form of differences, and the u of it.
+    def form_up(
+        self, singles: Vector, products: Vector, gram: Vector, doubt: Vector | float = 0.0
+    ) -> Greatest:
+        """Return at least the greatest form of differences, and the u of it, or of some.
 
         Args:
             singles: nᵢ of each z, at least 0, shape (d,).
             products: nᵢⱼ of each product of two, shape (d(d − 1)/2,).
-            block: |M| of the squares, no entry below 0, shape (d, d).
+            gram: M of the squares, shape (d, d).
+            doubt: how far off each entry of it can be.
         """
         d = self.width
         left, right = self.pairs
-        across = block - np.diag(np.diag(block))
-        table = np.zeros((d, d))
-        table[left, right] = table[right, left] = products
+        table = self._table(products)
+        apart = np.maximum(gram, -gram - table / 2) * (1 - np.eye(d))
+        block = apart + np.diag(np.maximum(np.diag(gram), 0.0)) + doubt
+        if not self.searched:
+            return Greatest(np.zeros(d), apart_up(singles, table, block))
+        above = block - np.diag(np.diag(block))
+        below, above = np.maximum(-above, 0.0), np.maximum(above, 0.0)
 
         def value(u: Vector) -> Vector:
             q = 1 - np.square(u)
@@ -297,51 +327,19 @@ class MomentSet(AbstractSet):
 
         def bend(middle: Vector, half: Vector) -> Vector:
             near = np.square(np.maximum(np.abs(middle) - half, 0.0))
-            own = np.diag(block) * (4 - 12 * near) + 4 * (1 - near) @ across
+            far = np.square(np.minimum(np.abs(middle) + half, 1.0))
+            own = np.diag(block) * (4 - 12 * near) + 4 * (1 - near) @ above - 4 * (1 - far) @ below
             return np.asarray(np.maximum(own - 2 * singles - 2 * near @ table, 0.0))
 
-        size = 4 * float(np.sum(singles) + np.sum(products)) + float(np.sum(block))
+        size = 4 * float(np.sum(singles) + np.sum(products)) + float(np.sum(np.abs(block)))
         found = greatest(value, bend, d, size / (d + 1))
         return Greatest(found.at, found.upper + growth(8 * d * d + 60) * size)
 
 
-@final
-class MomentFlips:
-    """Differences of moments as noise sees them that treats all flips of signs alike.
-
-    Args:
-        of: the moments.
-    """
-
-    def __init__(self, of: MomentSet) -> None:
-        self._of = of
-
-    @property
-    def first(self) -> Vector:
-        """Some u to begin with, shape (n, d)."""
-        d = self._of.width
-        return np.vstack([_corners(d)[1:], np.zeros((1, d))])
-
-    def squared(self, u: Vector) -> Vector:
-        """Return the squares of what a corner and u times it differ by, shapes (n, d), (n, D)."""
-        of = self._of
-        products = 1 - u[:, of.left] * u[:, of.right]
-        return np.square(np.hstack([1 - u, products]) * of.scale)
-
-    def greatest(self, y: Vector) -> Greatest:
-        """Return at least the greatest Σ yₖsₖ² over differences s, shape (D,), and the u of it."""
-        of = self._of
-        numbers = y * np.square(of.scale) * (1 + 2.0**-50)
-        block = np.diag(numbers[of.squares])
-        return of.form_up(numbers[: of.width], numbers[of.products], block)
-
-    def codes(self, u: Vector, weights: Vector) -> tuple[Vector, Vector]:
-        """Return all pairs of a corner and u times it, and the weight of each: they share one."""
-        signs = _corners(self._of.width)
-        pairs = np.stack(
-            [np.broadcast_to(signs, (len(u), *signs.shape)), u[:, None, :] * signs], axis=2
-        )
-        return pairs.reshape(-1, 2, self._of.width), np.repeat(weights / len(signs), len(signs))
+def _gram(block: Vector) -> tuple[Vector, Vector]:
+    """Return BᵀB, and how far off it can be."""
+    size = np.abs(block).T @ np.abs(block)
+    return block.T @ block, growth(len(block) + 4) * size
 
 
 @final
@@ -387,7 +385,7 @@ class _Averaged:
         own = np.sqrt((spectral_up(self._cover) + self._doubt) * form)
         rest = float(np.linalg.norm(np.sum(self._rest, axis=1)))
         hidden = growth(self._entries + 40) * self._size  # of Y and of the half widths
-        return float(own + times * (rest + hidden)) * (1 + 2.0**-45)
+        return float(own + times * (rest + hidden)) * _OUTWARD
 
 
 def _squared(upper: float) -> float:

@@ -25,17 +25,15 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.farthest import affine_farthest, root_up
+from lownoise.sets.bodies.least_ball import NEAR, far_pairs, least_ball
 from lownoise.sets.bodies.lengths import body_length, most_cones
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies.abstract import AbstractSet
 
-_MOST_CENTERS = 40
-NEAR = 1e-9  # of the radius: how near its least is enough
 _LOOSELY = 2.0**-17  # how close bounds are where each direction is a search
-_ASCENTS = 6
-_GAIN = 1e-9
 
 
 @final
@@ -180,6 +178,42 @@ class AbstractOracleBody(AbstractBody):
         """Return at least max ‖matrix·(s − center)‖ over the body."""
         return self.farthest(matrix, center).upper
 
+    def radius_up(self, shape: AbstractShape) -> float:
+        """Return at least max √(sᵀ M⁻¹ s): what the program says of noise, or else of lengths."""
+        whole = self.pivots.size == self.program.dimension
+        known = self._radius_up(shape) if whole else None
+        return super().radius_up(shape) if known is None else known
+
+    def _radius_up(self, shape: AbstractShape) -> float | None:
+        """Return what the program says of noise on all coordinates, if anything."""
+        return None
+
+    def widths(self) -> Vector:
+        """Return the greatest change of each coordinate, rounded up."""
+        known = self.program.sides
+        if known is None:
+            return super().widths()
+        low, high = (side[self.pivots] for side in known)
+        return np.asarray(self._widths(low, high) * (1 + 2.0**-50))
+
+    def _widths(self, low: Vector, high: Vector) -> Vector:
+        """Return the same where the least and greatest of each coordinate are known, (r,)."""
+        base = self._kept(self.program.spanning[:1])[0]
+        return np.asarray(np.maximum(high - base, base - low) / self.step)
+
+    def answer_widths(self, answers: Vector | None) -> Vector:
+        """Return the greatest change of each answer, shape (m,)."""
+        plain = answers is None and self.program.sides is not None
+        return self.widths() if plain else super().answer_widths(answers)
+
+    def answer_length(self, answers: Vector | None) -> float:
+        """Return the greatest Euclidean change of the answers."""
+        plain = answers is None and self.program.sides is not None
+        return self._length_up() if plain else super().answer_length(answers)
+
+    def _length_up(self) -> float:
+        return math.inf
+
     def _raised(self, matrix: Vector) -> Vector:
         """Return the map of whole records that `matrix` is of the body's coordinates."""
         whole = np.zeros((len(matrix), self.program.dimension))
@@ -277,8 +311,17 @@ class OracleDifferences(AbstractOracleBody):
             answer = self.program.farthest_pair(whole)
             pairs = np.reshape(answer.point, (-1, 2, self.program.width))
             return OracleExtent(pairs, root_up(answer.upper))
-        found = _least_ball(self.program, whole, near)
-        return OracleExtent(_far_pairs(self.program, whole, found.points), 2 * found.upper)
+        found = least_ball(self.program, whole, near)
+        return OracleExtent(far_pairs(self.program, whole, found.points), 2 * found.upper)
+
+    def _radius_up(self, shape: AbstractShape) -> float | None:
+        return self.program.radius_up(shape.scaled(self.step))
+
+    def _length_up(self) -> float:
+        return self.program.length_up(self.step)
+
+    def _widths(self, low: Vector, high: Vector) -> Vector:
+        return np.asarray((high - low) / self.step)
 
     def extreme(self, directions: Vector) -> Vector:
         """Return the pair of both ends along each row."""
@@ -323,6 +366,17 @@ class LiftedOracle(AbstractOracleBody):
         ahead, back = _ends(self.program, rows, self.origin)
         return _outward(np.maximum(ahead + constant, back - constant), np.abs(constant))
 
+    def _radius_up(self, shape: AbstractShape) -> float | None:
+        whole = shape.scaled(np.append(self.step, 1.0))
+        return self.program.radius_up(whole, self.origin, self.count)
+
+    def _length_up(self) -> float:
+        return self.program.length_up(self.step, self.origin, self.count)
+
+    def _widths(self, low: Vector, high: Vector) -> Vector:
+        origin = self.origin[self.pivots]
+        return np.append(np.maximum(high - origin, origin - low) / self.step, self.count)
+
     def scaled(self, factor: float) -> Self:
         """Return factor·S; `factor` is a power of two."""
         return replace(self, step=frozen(self.step / factor), count=self.count * factor)
@@ -340,96 +394,3 @@ def _ends(program: AbstractSet, rows: Vector, center: Vector) -> tuple[Vector, V
         both = program.supports_up(np.vstack([rows[used], -rows[used]]), center)
         found[:, used] = both.reshape(2, -1)
     return found[0], found[1]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class _Ball:
-    """The codes of the points that hold a ball, and at least its radius."""
-
-    points: Vector
-    upper: float
-
-
-def _least_ball(program: AbstractSet, matrix: Vector, near: float) -> _Ball:
-    """Return at least the least radius of a ball around matrix·K, and nearly that.
-
-    The ball of a few points grows with the farthest point beyond it (Fischer, Gärtner and Kutz
-    2003, in another order); every center gives a proof, so that it may stop anywhere.
-    """
-    center, upper = program.center, math.inf
-    points, held = np.zeros((0, program.dimension)), np.zeros((0, program.width))
-    for _ in range(_MOST_CENTERS):
-        answer = program.farthest(matrix, center)
-        upper = min(upper, root_up(answer.upper))
-        point = program.place(answer.point)
-        if np.any(np.all(points == point, axis=1)):
-            break
-        points, held = np.vstack([points, point]), np.vstack([held, answer.point])
-        images = (points - points[0]) @ matrix.T
-        weights, radius = _ball_of(images)
-        if upper <= radius * (1 + near):
-            break
-        center = points[0] + weights @ (points - points[0])
-    return _Ball(held, upper)
-
-
-def _ball_of(images: Vector) -> tuple[Vector, float]:
-    """Return weights whose mean is the center of the least ball around a few points, its radius.
-
-    Points that weigh less than nothing in the sphere through all of them are left out, the least
-    first, and what sticks out comes back.
-    """
-    chosen = [0]
-    weights = np.zeros(len(images))
-    radius = 0.0
-    for _ in range(4 * len(images) + 8):
-        while True:
-            w = _sphere(images[chosen])
-            if np.min(w) >= 0 or len(chosen) == 1:
-                break
-            del chosen[int(np.argmin(w))]
-        weights = np.zeros(len(images))
-        weights[chosen] = np.maximum(w, 0.0)
-        weights /= np.sum(weights)
-        lengths = np.linalg.norm(images - weights @ images, axis=1)
-        radius = float(np.max(lengths[chosen]))
-        if np.max(lengths) <= radius * (1 + NEAR / 4):
-            break
-        chosen.append(int(np.argmax(lengths)))
-    middle = weights @ images
-    variance = float(weights @ np.square(np.linalg.norm(images - middle, axis=1)))
-    return weights, min(radius, math.sqrt(max(variance, 0.0)))
-
-
-def _sphere(images: Vector) -> Vector:
-    """Return weights of sum 1 whose mean is equally far from all of the points, shape (k,)."""
-    k = len(images)
-    about = images - images[0]
-    gram = about @ about.T
-    size = float(np.max(np.diag(gram))) or 1.0
-    system = np.zeros((k + 1, k + 1))
-    system[:k, :k], system[:k, k], system[k, :k] = 2 * gram / size, 1.0, 1.0
-    right = np.append(np.diag(gram) / size, 1.0)
-    return np.asarray(np.linalg.lstsq(system, right)[0][:k])
-
-
-def _far_pairs(program: AbstractSet, matrix: Vector, held: Vector) -> Vector:
-    """Return pairs far apart under a map: each point's farthest, and that one's, and so on."""
-    known = program.points
-    images = program.place(known) @ matrix.T
-    start = known[np.argmax(np.linalg.norm(images - images.mean(axis=0), axis=1))]
-    found = []
-    for first in (start, *held[-2:]):
-        x, length = first, 0.0
-        for _ in range(_ASCENTS):
-            at = program.place(x)
-            y = program.farthest(matrix, at).point
-            apart = float(np.linalg.norm(matrix @ (program.place(y) - at)))
-            if not apart > length * (1 + _GAIN):
-                break
-            pair, x, length = np.stack([x, y]), y, apart
-        if length > 0:
-            found.append(pair)
-    shape = (0, 2, program.width)
-    return np.array(found) if found else np.zeros(shape)

@@ -92,9 +92,7 @@ class AbstractDomain(ABC):
         Raises:
             DomainError: where no such point is known how to find.
         """
-        return self._bounding_set.place(
-            np.array([self._bounding_set.extreme(row) for row in directions])
-        )
+        return self._bounding_set.place(self._bounding_set.extremes(np.asarray(directions)))
 
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), lies in K, as nearly as K can tell."""
@@ -148,8 +146,7 @@ class AbstractDomain(ABC):
         """How far clipping can move a point of K, shape (d,)."""
         last = 2.0**-50 * (np.abs(self.center) + self.extent)
         # where the center is far, a last digit of one coordinate moves the nearest point in others
-        wide = self.extent > 0
-        share = np.max(last[wide] / self.extent[wide], initial=0.0)
+        share = np.max(last / np.where(self.extent > 0, self.extent, np.inf), initial=0.0)
         return np.asarray((self.nearness + 4 * share) * self.extent + last + self.rounding)
 
     @property
@@ -284,6 +281,10 @@ class AbstractDomain(ABC):
             center: the public point that a body about it may be given for, shape (d,).
         """
         return OracleBody(self._bounding_set, pivots, np.ones(pivots.size))
+
+    def sums(self, pivots: Integers, center: Vector) -> AbstractBody:
+        """Return what noise on sums alone is fitted to, as by `translates`."""
+        return self.translates(pivots, center)
 
     def symmetrized(self, pivots: Integers, step: Vector) -> AbstractBody:
         """Return the hull of K and −K in some coordinates and in steps: K holds the changes.

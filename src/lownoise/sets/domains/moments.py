@@ -12,7 +12,7 @@ import numpy as np
 from lownoise.errors import DomainError
 from lownoise.kinds import VECTOR, Field
 from lownoise.numbers.arrays import vector
-from lownoise.sets.bodies import MomentSet
+from lownoise.sets.bodies import MomentSet, OracleDifferences
 from lownoise.sets.domains.abstract import DOMAINS, PUBLIC, AbstractDomain
 from lownoise.sets.domains.box import Box
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.domains.coordinates import Coordinates
 
-MOST_COLUMNS = 6  # beyond, the search that proves how far differences reach takes minutes
+MOST_COLUMNS = 200  # whose moments are 20,300
 _LEAST, _MOST = 2.0**-200, 2.0**200
 
 
@@ -45,7 +47,7 @@ class MomentBox(AbstractDomain):
 
     Raises:
         DomainError: where the bounds are not one pair a column, in order and of moderate size, or
-            the columns are more than 6.
+            the columns are more than 200.
 
     Examples:
         >>> own = MomentBox([0, 0], [2, 4])
@@ -61,7 +63,7 @@ class MomentBox(AbstractDomain):
         box = Box(low, high)
         if low.size > MOST_COLUMNS:
             raise DomainError(
-                f"Moments.columns are {low.size}, and a search over as many takes minutes; give at "
+                f"Moments.columns are {low.size}, of which there are too many products; give at "
                 f"most {MOST_COLUMNS}, or ask of fewer at a time"
             )
         half = (high - low) / 2
@@ -106,6 +108,16 @@ class MomentBox(AbstractDomain):
     def full(self) -> bool:
         """True: no moment follows from others in all records."""
         return True
+
+    def fits(self, chosen: Coordinates) -> bool:
+        """Return whether every moment is summed: none follows from others."""
+        return chosen.complete
+
+    def sums(self, pivots: Integers, center: Vector) -> AbstractBody:
+        """Return what the sums are compared with the count by: of many columns half of K − K."""
+        if self._moments.searched:
+            return self.translates(pivots, center)
+        return OracleDifferences(self._moments, pivots, np.full(pivots.size, 2.0))
 
     def named(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns, and "x·y" for the product of two about the middle."""

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The noise of moments of many columns, by what bounds how far they reach; see `moments`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.solvers.moment_masses import cuts, far_apart, swapped
+from lownoise.solvers.moment_problem import Precisions
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+    from lownoise.solvers.moment_problem import Weighed
+
+_STEPS = 1500
+_WORK = 4e9  # numbers looked at by a search
+_SHARES = (0.3, 0.5, 0.7, 0.85, 1.0)  # of κ, that are tried
+_FAINT = 1e-14
+_FEW = 24  # columns, of whose differences inner ones prove much
+_LOOKS = 3
+_STARTS = 32
+
+
+def lifted(of: Weighed) -> Precisions:
+    """Return the best noise whose cost of a record and its count is linear in its squares."""
+    from scipy.optimize import minimize
+
+    d, (left, right) = of.d, of.pairs
+    k, start = left.size, of.start
+
+    def parts(v: Vector) -> tuple[Vector, Vector, Vector, Vector, float]:
+        e = np.exp(v[: 2 * d + k])
+        return e[:d], e[d : d + k], e[d + k :], v[2 * d + k : 3 * d + k], math.exp(v[-1])
+
+    def block(v: Vector) -> tuple[Vector, Vector, Vector, float]:
+        """Return M⁻¹, M⁻¹m and m: the form is tᵀMt + 2mᵀt + mᵀM⁻¹m + s."""
+        n, nn, kappa, level, s = parts(v)
+        table = of.table(nn)
+        degree = np.sum(table, axis=1)
+        inverse = np.linalg.inv(np.diag(kappa + degree / 2) - table / 2)
+        m = (level - n - kappa - degree / 2) / 2
+        return np.asarray(inverse, float), np.asarray(inverse @ m, float), m, s
+
+    def value(v: Vector) -> tuple[float, Vector]:
+        n, nn, kappa, level, s = parts(v)
+        w, a, m, _ = block(v)
+        cost = s + float(m @ a) + float(np.sum(level))
+        b = a + of.away
+        log, slope = of.objective(np.concatenate([1 / n, 1 / nn, np.diag(w) + b * b / s, [1 / s]]))
+        on, onn, osq, oc = np.split(slope, [d, d + k, 2 * d + k])
+        ga = 2 * osq * b / s  # along a
+        gs = -float(osq @ (b * b)) / s**2 - float(oc[0]) / s**2 + 0.5 / cost
+        gw = np.diag(osq) + (np.outer(ga, m) + np.outer(m, ga)) / 2
+        gm_matrix = -w @ gw @ w - np.outer(a, a) * 0.5 / cost
+        gm = w @ ga + a / cost
+        gl = gm / 2 + 0.5 / cost
+        gk = np.diag(gm_matrix) - gm / 2
+        degree = np.diag(gm_matrix) / 2 - gm / 4
+        gnn = -onn / nn**2 + degree[left] + degree[right] - gm_matrix[left, right]
+        gn = -on / n**2 - gm / 2
+        grad = np.concatenate([gn * n, gnn * nn, gk * kappa, gl, [gs * s]])
+        return log + math.log(cost) / 2, grad
+
+    squares = of.block[:d] ** (2 * of.smooth / (of.smooth + 2))
+    first = np.concatenate(
+        [np.log(start), np.log(squares / np.sum(of.alone)), np.full(d, 0.5 / d), [math.log(0.1)]]
+    )
+    bounds = [(None, None)] * (2 * d + k) + [(0.0, None)] * d + [(None, None)]
+    most = int(np.clip(_WORK / d**3 / 20, 100, _STEPS))
+    options = {"maxiter": most, "maxfun": 2 * most, "ftol": 1e-13, "gtol": 1e-9}
+    found = minimize(value, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    n, nn, _, _, _ = parts(found.x)
+    w, a, _, s = block(found.x)
+    b = a + of.away
+    covariance = np.zeros((d + 1, d + 1))
+    covariance[:d, :d] = w + np.outer(b, b) / s
+    covariance[:d, d] = covariance[d, :d] = -b / s
+    covariance[d, d] = 1 / s
+    return Precisions(n, nn, covariance)
+
+
+def relaxed(of: Weighed) -> tuple[Precisions, Vector, int]:
+    """Return the noise that follows from the relaxation, pairs that are far apart, and 1."""
+    d = of.d
+    vectors, n, kappa = _vectors(of)
+    table = of.table(n[d:])
+    laplacian = (np.diag(np.sum(table, axis=1)) - table) / 4
+
+    def made(share: float) -> Precisions:
+        inverse = np.linalg.inv(np.diag(kappa * share) + laplacian)
+        return Precisions(n[:d], n[d:], np.asarray(inverse, float))
+
+    share = min(_SHARES, key=lambda each: of.size_up(made(each)))
+    graph = np.zeros((d + 1, d + 1))
+    graph[0, 1:] = graph[1:, 0] = n[:d]
+    graph[1:, 1:] = table
+    own, points = made(share), cuts(vectors, graph)
+    if d > _FEW:
+        return own, points, 1
+    noise, random = own, np.random.default_rng(0)  # where to look: nothing that is released
+    for _ in range(_LOOKS):
+        block = np.asarray(np.linalg.inv(noise.covariance), dtype=np.float64)
+        starts = random.uniform(-1, 1, (_STARTS, d))
+        u = far_apart(noise.singles, noise.products, block, starts)[1]
+        points = np.unique(np.vstack([points, swapped(u)]), axis=0)
+        noise = of.dual_noise(points, own.variances)
+    return own, points, 1
+
+
+def _vectors(of: Weighed) -> tuple[Vector, Vector, Vector]:
+    """Return x, the precisions of all but the block, and κ."""
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    d, p = of.d, of.smooth
+    r = d + 1
+    left, right = np.triu_indices(r, 1)
+    table = np.zeros((r, r))
+    table[0, 1:], table[1:, 1:] = of.alone[:d], np.triu(of.table(of.alone[d:]))
+    omega = np.append(of.alone, of.block)  # pairs with 0 come first, as singles do
+    power = p / (p + 2)  # the greatest Σ (ω²z)^power
+    size = np.sqrt(np.sum(table + table.T, axis=1))
+    first = np.eye(r) - 1 / r
+    first *= (size / np.max(size) / np.linalg.norm(first, axis=1))[:, None]
+
+    def parts(v: Vector) -> tuple[Vector, Vector, Vector, Vector]:
+        y = v[: r * r].reshape(r, r)
+        sigma = np.append(0.0, expit(v[r * r :]))
+        length = np.linalg.norm(y, axis=1)
+        x = y / length[:, None] * np.sqrt(1 - sigma)[:, None]
+        z = 2 - (sigma[:, None] + sigma) / 2 - 2 * (x @ x.T)
+        z[0] = z[:, 0] = z[0] - sigma / 2
+        return x, sigma, length, np.append(z[left, right], sigma[1:])
+
+    def value(v: Vector) -> tuple[float, Vector]:
+        x, sigma, length, z = parts(v)
+        z = np.maximum(z, _FAINT)
+        each = (omega * omega * z) ** power
+        total = float(np.sum(each))
+        slope = power * each / z / total
+        h = np.zeros((r, r))
+        h[left, right] = slope[: left.size]
+        h += h.T
+        dx = -2 * h @ x
+        rest = np.sqrt(1 - sigma)
+        own = -np.sum(h, axis=1)[1:] / 2 - h[0, 1:] / 2 + slope[left.size :]
+        unit = x / rest[:, None]
+        along = np.sum(dx * unit, axis=1)
+        own = own - along[1:] / 2 / rest[1:]
+        dy = (dx - along[:, None] * unit) * (rest / length)[:, None]
+        grad = np.append(dy.ravel(), own * sigma[1:] * (1 - sigma[1:]))
+        return -math.log(total), -grad
+
+    start = np.append(first.ravel(), np.full(d, -math.log(r)))
+    most = int(np.clip(_WORK / r**3 / 2, 60, _STEPS))
+    options = {"maxiter": most, "maxfun": 2 * most, "ftol": 1e-14, "gtol": 1e-9}
+    found = minimize(value, start, jac=True, method="L-BFGS-B", options=options)
+    x, _, _, z = parts(found.x)
+    z = np.maximum(z, _FAINT)
+    n = (omega * omega * z) ** power / z
+    n /= np.sum(n * z)
+    many = left.size
+    return x, n[:many], n[many:]
