@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every test runs under."""
 
+import os
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +20,14 @@ settings.register_profile(
 settings.load_profile("ci")
 
 STARTS = {}
+MEMORY = Path("/dev") / "shm"  # where files need wait for no disk: no test takes the power away
+ROOM = 2**31  # bytes that have to be free there
+
+if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK):
+    free = os.statvfs(MEMORY)
+    if free.f_bavail * free.f_frsize > ROOM:
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None  # to be asked again
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,6 +16,10 @@ import tokenize
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "lownoise"
@@ -92,7 +96,7 @@ def generics() -> tuple[int, int]:
     """Return how many generic functions have registrations, and how many functions are named _."""
     generic = nameless = 0
     for path in modules():
-        for node in ast.walk(_tree(path)):
+        for node in _walked(path):
             if isinstance(node, ast.FunctionDef):
                 nameless += node.name == "_"
                 generic += any("singledispatch" in ast.unparse(d) for d in node.decorator_list)
@@ -186,10 +190,28 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_bytes())
 
 
+@cache
+def _walked(path: Path) -> list[ast.AST]:
+    """Return the statements of a file, at whatever depth."""
+    return list(_statements(_tree(path)))
+
+
+def _below(node: ast.AST) -> list[ast.AST]:
+    """Return the statements right below a node, and what holds some: no expression does."""
+    fields = ("body", "orelse", "finalbody", "handlers", "cases")
+    return [child for name in fields for child in getattr(node, name, ())]
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    for child in _below(node):
+        yield child
+        yield from _statements(child)
+
+
 def _imported(node: ast.AST) -> list[str]:
     """Return the modules of the package that are imported when the code runs."""
     found = []
-    for child in ast.iter_child_nodes(node):
+    for child in _below(node):
         if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
             continue
         if isinstance(child, ast.ImportFrom) and child.module and not child.level:
@@ -220,7 +242,7 @@ def _code(path: Path) -> list[tuple[int, str]]:
     skipped = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
     text = path.read_text()
     left_out = set()
-    for node in ast.walk(_tree(path)):
+    for node in _walked(path):
         text_alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if text_alone or isinstance(node, (ast.Import, ast.ImportFrom)):
             left_out |= set(range(node.lineno, (node.end_lineno or 0) + 1))

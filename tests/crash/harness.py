@@ -38,12 +38,18 @@ SPREAD = 10  # of the coarse steps, where nothing is written
 
 
 def prepare():
-    """Import what a release uses, so that the children need not; open nothing."""
+    """Import what a release uses, so that the children need not; open nothing.
+
+    Returns the plan and the table, as columns in memory and as a database reads it: a child that
+    opens one takes five times as long, and what ledger and file go through is the same.
+    """
+    import numpy as np
     import pyarrow as pa
 
     for name in ("duckdb", "flint", "ibis", "ibis.backends.duckdb", "lownoise.engines.duckdb"):
         importlib.import_module(name)
     import lownoise as ln
+    from lownoise.engines.memory import MemorySource
     from lownoise.numbers.normals import taylor_table
     from lownoise.privacy import ledger
 
@@ -51,8 +57,8 @@ def prepare():
     ledger._PATIENCE = 1e6  # s, so that no load decides who is refused
     question = ln.Mean(COLUMNS, ln.Box([0, -1], [10, 1]))
     plan = ln.plan(question, budget=ln.zcdp(0.1), relation="substitute", size=SIZE)
-    table = pa.table({"x": [1.0, 2, 3, 4, 5, None], "y": [0.5] * SIZE})
-    return plan, table
+    columns = {"x": np.array([1, 2, 3, 4, 5, np.nan]), "y": np.array([0.5] * SIZE)}
+    return plan, (MemorySource(columns), pa.table(columns))
 
 
 def child(job):
@@ -134,18 +140,24 @@ def once_each(names, chosen):
     return kept
 
 
-def kill(plan, table, root):
-    names, chosen = every_step(plan, table, root)
-    chosen = once_each(names, chosen)
-    found = []
-    for k in chosen:
-        folder = fresh(root / f"k{k}", 0.2)
-        job = steps(k, befallen.die).during(whole(plan, table, folder))
-        found.append((k, folder, outcome(child(job))))
+def kill(plan, tables, root):
+    """Kill at every close step, and where a database reads at the coarse ones and a few others."""
+    found, counted = [], 0
+    for kind, table in zip(("memory", "database"), tables, strict=True):
+        (root / kind).mkdir()
+        names, chosen = every_step(plan, table, root / kind)
+        counted += len(names)
+        close = [k for k in once_each(names, chosen) if names[k - 1].startswith(CLOSELY)]
+        coarse = [k for k in once_each(names, chosen) if k not in close]
+        for k in close if kind == "memory" else [*close[::SPREAD], *coarse]:
+            folder = fresh(root / kind / f"k{k}", 0.2)
+            job = steps(k, befallen.die).during(whole(plan, table, folder))
+            found.append((names[k - 1], folder, outcome(child(job))))
+    table = tables[0]
     facts, met = [], set()
-    for k, folder, said in found:  # no child is forked any more: a database may be opened
+    for at, folder, said in found:
         state = on_disk(folder)
-        fact = {"at": names[k - 1], **said, **left(folder)}
+        fact = {"at": at, **said, **left(folder)}
         if state not in met:
             # the second release of the process that had to die, then one too many: a file or none
             for name in ("again", "too-many"):
@@ -153,7 +165,7 @@ def kill(plan, table, root):
             fact["after"] = left(folder)
         met.add(state)
         facts.append(fact)
-    return {"steps": len(names), "facts": facts}
+    return {"steps": counted, "facts": facts}
 
 
 def on_disk(folder):
@@ -176,8 +188,9 @@ def attempt(job):
     return "ok"
 
 
-def vanish(plan, table, root):
+def vanish(plan, tables, root):
     """Move the folder away, or put a folder in the ledger's place, at steps of the release."""
+    table = tables[0]
     names, chosen = every_step(plan, table, root)
     chosen = [k for k in once_each(names, chosen) if names[k - 1].startswith(CLOSELY)]
     found = []
@@ -212,8 +225,9 @@ def vanish(plan, table, root):
     return {"steps": len(names), "facts": facts}
 
 
-def disk(plan, table, root):
+def disk(plan, tables, root):
     """Let no file grow beyond a size: from the start, from the settling, or from the saving on."""
+    table, database = tables
 
     def limit(size):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -231,8 +245,9 @@ def disk(plan, table, root):
 
             def job(size=size, since=since, folder=folder):
                 if since == "start":
-                    limit(size)
-                answer = plan.release(table, Ledger(folder / "ledger", "d"))
+                    limit(size)  # and a database that is opened now may not write either
+                own = database if since == "start" else table
+                answer = plan.release(own, Ledger(folder / "ledger", "d"))
                 if since == "save":
                     limit(size)
                 answer.save(folder / "release.json")
@@ -249,14 +264,16 @@ def disk(plan, table, root):
     return {"facts": facts}
 
 
-def race(plan, table, root):
+def race(plan, tables, root):
     """Eight whole releases at once on one ledger that pays for five, several times."""
     rounds = []
     for number in range(4):
         folder = fresh(root / f"r{number}", 0.5)
         waiting, go = os.pipe()
 
-        def job(say, i, waiting=waiting, go=go, folder=folder):
+        table = tables[number == 0]
+
+        def job(say, i, waiting=waiting, go=go, folder=folder, table=table):
             os.close(go)
             say("ready")
             os.read(waiting, 1)  # until the starter closes its end
@@ -271,7 +288,7 @@ def race(plan, table, root):
     return {"facts": [{"racers": racers, **left(folder)} for folder, racers in rounds]}
 
 
-def permissions(plan, table, _root):
+def permissions(plan, tables, _root):
     """Releases by a user who may not write, or not even look."""
     root = Path(tempfile.mkdtemp(prefix="lownoise-"))  # a folder that nobody can reach is no test
     root.chmod(0o755)
@@ -294,7 +311,7 @@ def permissions(plan, table, _root):
                     os.setgroups([])
                     os.setgid(65534)
                     os.setuid(65534)
-                whole(plan, table, folder, out=root)()
+                whole(plan, tables[0], folder, out=root)()
 
             said = outcome(child(job))
             folder.chmod(0o755)
