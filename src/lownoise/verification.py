@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 _MARGINALS = "marginals"
 _COVERED = "noise covers what one record can change"
+_COVERED_UNITS = "noise covers what the rows of one unit can change"
 _UNBEATEN = "lower_bound"
 _PROVED = ("certificate", _UNBEATEN)
 _NEAR = 1e-9  # of a bound
@@ -245,12 +246,17 @@ def _compared(terms: Terms, own: Alternative) -> Check:
     return Check("mechanism as compared", holds, f"{terms.name}: error {terms.compared!r}")
 
 
+def _covered(terms: Terms) -> str:
+    """Return the name of what matters the most."""
+    return _COVERED if getattr(terms, "privacy_unit", None) is None else _COVERED_UNITS
+
+
 def _pure(terms: Terms) -> list[Check]:
     budget = terms.budget
     cost, delta = terms.cost, budget.delta if isinstance(budget, ApproxDP) else 0.0
     return [
         Check(
-            _COVERED,
+            _covered(terms),
             cost.epsilon <= terms.parameter and cost.delta <= delta,
             f"epsilon {cost.epsilon!r}, rounded up, of {terms.parameter!r} allowed; "
             f"delta {cost.delta!r} of {delta!r}",
@@ -264,7 +270,7 @@ def _gaussian(terms: Terms) -> list[Check]:
     allowed, mu = terms.parameter, terms.mechanism.loss.mu
     lower, upper = terms.certificate.lower, terms.certificate.upper
     return [
-        Check(_COVERED, mu <= allowed, f"radius {mu!r}, rounded up, of {allowed!r} allowed"),
+        Check(_covered(terms), mu <= allowed, f"radius {mu!r}, rounded up, of {allowed!r} allowed"),
         _paid(terms.budget, terms.cost.event),
         Check(
             "certificate brackets the least noise", 0 <= lower <= upper, f"{lower!r} to {upper!r}"

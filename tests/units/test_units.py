@@ -31,10 +31,12 @@ from lownoise.errors import (
     LedgerError,
     LownoiseError,
     PlanError,
+    SpecError,
     TableError,
 )
 from lownoise.noise.units import Repeated
 from lownoise.privacy.units import PrivacyUnit
+from lownoise.spec.files import read_spec, read_together
 
 KINDS = {"who": "texts", "id": "integers", "x": "numbers", "word": "texts", "bit": "integers"}
 TYPES = {"texts": pa.string(), "numbers": pa.float64()}
@@ -325,7 +327,9 @@ def test_files_say_whose_rows_are_hidden(question, budget):
     again = ln.Plan.from_json(text)
     assert again.terms.privacy_unit == plan.terms.privacy_unit == PrivacyUnit("who", M, ("id",))
     assert again.to_json() == text
-    assert again.verify()
+    proved = again.verify()
+    assert proved
+    assert any("rows of one unit" in check.name for check in proved.checks)
     assert "per who" in " ".join(str(plan).split())
 
 
@@ -435,3 +439,48 @@ def test_what_does_not_fit_is_refused_in_one_line(said):
         ln.plan(QUESTIONS["means"], budget=ln.zcdp(1), **given)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+SPEC = """
+[question]
+relation = "add_remove"
+{}
+
+[question.columns.x]
+lower = 0
+upper = 1
+
+[budget]
+rho = 0.5
+"""
+MISTAKES = {
+    'privacy_unit = "who"': "question.rows_per_unit: is missing",
+    "rows_per_unit = 3": "question.rows_per_unit: is of units",
+    'order_by = ["id"]': "question.order_by: is of units",
+    'null_unit = "one"': "question.null_unit: is of units",
+    'privacy_unit = "who"\nrows_per_unit = 0': "question.rows_per_unit: ",
+}
+
+
+def test_a_specification_says_whose_rows_are_hidden(tmp_path):
+    path = tmp_path / "asked.toml"
+    declared = 'privacy_unit = "who"\nrows_per_unit = 2\norder_by = ["id"]\nnull_unit = "one"'
+    path.write_text(SPEC.format(declared))
+    assert read_spec(path).plan().terms.privacy_unit == PrivacyUnit("who", 2, ("id",), "one")
+    for given, said in MISTAKES.items():
+        path.write_text(SPEC.format(given))
+        with pytest.raises(SpecError, match=said):
+            read_spec(path)
+
+
+def test_a_specification_of_several_questions_has_one_unit(tmp_path):
+    path = tmp_path / "asked.toml"
+    part = 'name = "{}"\nrelation = "add_remove"\nprivacy_unit = "who"\nrows_per_unit = {}\n'
+    column = "[question.columns.x]\nlower = 0\nupper = 1\n"
+    parts = ["[[question]]\n" + part + column] * 2
+    path.write_text("".join(parts).format("a", 2, "b", 2) + "[budget]\nrho = 0.5\n")
+    both = read_together(path).plan()
+    assert {own.terms.neighbours for own in both.plans.values()} == {"add_remove per who"}
+    path.write_text("".join(parts).format("a", 2, "b", 3) + "[budget]\nrho = 0.5\n")
+    with pytest.raises(SpecError, match="has another privacy unit"):
+        read_together(path)

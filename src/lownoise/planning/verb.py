@@ -98,7 +98,8 @@ def plan(  # noqa: PLR0913
         rows_per_unit: m, how many rows of each count: the first, the others are left out. Noise
             grows with it, and answers are about the rows that count.
         order_by: the columns that order a unit's rows, numbers rising; rows alike in these go by
-            the columns that the question reads.
+            the columns that the question reads, the smallest values first: without columns that
+            tell rows apart means are too small.
         null_unit: what rows that lack a unit are: "drop" leaves them out, "one" makes them one unit
             together.
 

@@ -61,7 +61,9 @@ class PrivacyUnit:
     @property
     def order(self) -> str:
         """By what a unit's rows are ordered, in words."""
-        return f" by {', '.join(self.order_by)}" if self.order_by else ""
+        if not self.order_by:  # as of rows that tie
+            return ", the smallest values before others,"
+        return f" by {', '.join(self.order_by)}"
 
     @property
     def columns(self) -> tuple[str, ...]:
