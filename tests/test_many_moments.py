@@ -294,6 +294,54 @@ def test_moments_by_groups_are_those_of_each_group(budget):
         assert own.gap < 1e-5
 
 
+@pytest.mark.parametrize("cell", ["s=m", "t=1", "all rows"])
+def test_groups_of_a_public_number_of_rows_have_the_noise_of_their_answers(cell):
+    """Against the covariance of all answers; there the count of all rows has no noise."""
+    plan = by_groups_of_many_rows()
+    rows = np.random.default_rng(SEED).integers(0, 2, (60, 2))
+    table_of = pd.DataFrame({"a": rows[:, 0], "b": rows[:, 1], "s": ["f", "m", "x"] * 20})
+    table_of["t"] = [0, 1] * 30
+    name, _, label = cell.partition("=")
+    found = plan.release(table_of).moments
+    found = found.groups(name)[(label,)] if label else found.groups()[()]
+    every, width = np.asarray(plan.terms.covariance), 6
+    at = plan.terms.question.labels().index(cell) * width
+    own = every[at : at + width, at : at + width]
+    rows, columns = np.indices((width, width))
+    assert np.allclose(found._noise(rows, columns), own, rtol=1e-12, atol=1e-12 * np.max(own))
+    gradients = np.eye(width - 1)
+    mean = found.estimate[:-1] / found.estimate[-1]
+    slope = np.column_stack([gradients, -mean]) / found.estimate[-1]
+    expected = np.einsum("ij,jk,ik->i", slope, own, slope)
+    assert np.allclose(found._forms(np.arange(width - 1), gradients), expected)
+
+
+@cache
+def by_groups_of_many_rows():
+    question = ln.Moments(
+        ["a", "b"],
+        ln.Box([0, 0], [1, 2]),
+        by={"s": ["f", "m", "x"], "t": [0, 1]},
+        sets=[[], ["s"], ["t"]],
+        outside={"s": "f", "t": 0},
+    )
+    return ln.plan(question, budget=ln.zcdp(5.0), relation="substitute", size=60, weights="range")
+
+
+def test_moments_are_parts_of_compounds():
+    domain = ln.Moments(["a", "b"], ln.Box([0, 0], [1, 2])).domain
+    for compound in (ln.product(domain, ln.Box([0], [1])), ln.product(ln.Ball(2), domain)):
+        question = ln.Mean([f"x{i}" for i in range(compound.dimension)], compound)
+        plan = ln.plan(question, budget=ln.zcdp(1.0), relation="substitute", size=100)
+        rows = np.random.default_rng(SEED).normal(size=(6000, compound.dimension))
+        own = compound.records(rows)
+        moved = (own[:3000] - own[3000:]) / 100
+        covariance = np.asarray(plan.terms.covariance)
+        lengths = np.sum(moved @ np.linalg.inv(covariance) * moved, axis=1)
+        assert np.max(lengths) <= plan.terms.mechanism.loss.mu**2 * (1 + 1e-9)
+        assert plan.terms.certificate.gap < 0.02
+
+
 def test_two_hundred_columns_form_no_matrix_of_all_moments():
     """20,300 numbers: their bound and their noise, without a matrix of 3 GB."""
     d = 200

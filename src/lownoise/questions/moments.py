@@ -44,7 +44,8 @@ def Moments(  # noqa: N802 (a question, as people name it)
 
     Raises:
         QuestionError: where names repeat, or do not match the box, or the domain is no box.
-        DomainError: where columns are more than 200, or bounds are equal or of extreme size.
+        DomainError: where columns are more than 200, or bounds are equal, of extreme size, or so
+            far from 0 that hardly a float is between them.
 
     Examples:
         >>> Moments(["age", "pay"], Box([0, 0], [120, 1e5])).columns

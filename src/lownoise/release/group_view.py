@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.groups import GroupedMean  # noqa: F401 (in quotes, below)
     from lownoise.release.terms import Terms
+    from lownoise.sensitivity.factors import AbstractShape
 
 _MOST_DENSE = 10_000
 _DRAWS, _SEED = 20_000, 20_100_602
@@ -158,12 +159,34 @@ class GroupView(AbstractView["GroupedMean"]):
         (full, beside), times = self._own_scales, self.table_deviation(chosen)
         if not self.exact_count:
             return times * full, times**2 * beside
+        apart, alone = self._parts(chosen, times)
+        sums = sums_scales(self.mean_terms.mechanism, self._totals.inner.embed)
+        return np.sqrt(apart * full**2 + alone * sums**2), apart * beside
+
+    def factors(self, chosen: Sequence[int]) -> tuple[float, AbstractShape | None]:
+        """Return what a mean's noise is multiplied by in a margin's groups, and what is added.
+
+        Raises:
+            QuestionError: as `table_deviation`.
+        """
+        times = self.table_deviation(chosen)
+        if not self.exact_count:
+            return times, None
+        apart, alone = self._parts(chosen, times)
+        mechanism = self.mean_terms.mechanism
+        unit, embed = mechanism.totals.unit, mechanism.totals.embed
+        if embed is None:
+            beside = mechanism.noise.answer_factor(np.append(unit[:-1], 0.0), None)
+        else:
+            beside = mechanism.noise.answer_factor(unit, sums_embed(mechanism, embed))
+        return math.sqrt(apart), beside.scaled(math.sqrt(alone))
+
+    def _parts(self, chosen: Sequence[int], times: float) -> tuple[float, float]:
+        """Return the parts of a group's variance with a count, and of all rows, which has none."""
         sizes = [self.question.groups.attributes[i].size for i in chosen]
         alone = float(self._terms.mechanism.noise.tables.variances[0])
         alone /= math.prod(n * n for n in sizes)
-        apart = max(times**2 - alone, 0.0) if math.prod(sizes) > 1 else 0.0
-        sums = sums_scales(self.mean_terms.mechanism, self._totals.inner.embed)
-        return np.sqrt(apart * full**2 + alone * sums**2), apart * beside
+        return (max(times**2 - alone, 0.0) if math.prod(sizes) > 1 else 0.0), alone
 
     @cached_property
     def _own_scales(self) -> tuple[Vector, Vector]:

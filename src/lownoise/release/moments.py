@@ -77,12 +77,14 @@ class MomentAnswers:
         estimate: its answers.
         times: what the noise of the terms is multiplied by, in the group.
         summed: noise of several groups that theirs is the sum of; None where it is one's own.
+        beside: what else is added, independent of it: its factor; None where nothing is.
     """
 
     terms: Terms
     estimate: Vector
     times: float = 1.0
     summed: Any = None
+    beside: AbstractShape | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(getattr(self.terms.question, "domain", None), MomentBox):
@@ -111,9 +113,12 @@ class MomentAnswers:
     def _noise(self) -> Callable[[Integers, Integers], Vector]:
         """What returns covariances of answers, by the places of two."""
         if self.terms.gaussian:
-            noise: AbstractShape = self.terms.mechanism.answer_noise
-            return noise.entries
-        covariance = self.terms.covariance
+            own: AbstractShape = self.terms.mechanism.answer_noise.scaled(self.times)
+            beside = self.beside
+            if beside is None:
+                return own.entries
+            return lambda rows, columns: own.entries(rows, columns) + beside.entries(rows, columns)
+        covariance = self.terms.covariance * self.times**2
         return lambda rows, columns: np.asarray(covariance[rows, columns])
 
     def _variances(self, places: Integers, slopes: Vector) -> Vector:
@@ -131,8 +136,7 @@ class MomentAnswers:
             last = np.full((*places.shape[:-1], 1), sums.size)
             places = np.concatenate([places, last], axis=-1)
         found = self._noise(places[..., :, None], places[..., None, :])
-        squares = np.einsum("...i,...ij,...j->...", slopes, found, slopes)
-        return np.asarray(self.times**2 * squares)
+        return np.asarray(np.einsum("...i,...ij,...j->...", slopes, found, slopes))
 
     @property
     def mean(self) -> Vector:
@@ -290,7 +294,9 @@ class MomentAnswers:
             rows /= count
         if self.terms.gaussian:
             seen = cast("Any", self.terms.mechanism.answer_noise).seen(rows)
-            return np.asarray(self.times**2 * np.sum(seen * seen, axis=1))
+            found = self.times**2 * np.sum(seen * seen, axis=1)
+            seen = rows if self.beside is None else self.beside.seen(rows)
+            return np.asarray(found if self.beside is None else found + np.sum(seen**2, axis=1))
         found = np.sum((rows @ self.terms.covariance) * rows, axis=1)
         return np.asarray(self.times**2 * found)
 
@@ -362,14 +368,14 @@ class MomentGroups:
         """
         view, question = self._view, self._view.question
         chosen = question.groups.index(names)
-        times = view.table_deviation(chosen)
+        times, beside = view.factors(chosen)
         summed = None if view.mean_terms.gaussian or times == 1 else self._terms.mechanism.noise
         rows = self._terms.mechanism.totals.sums(self._integers, chosen)
         attributes = [question.groups.attributes[i] for i in chosen]
         places = np.ndindex(*(a.size for a in attributes))
         return {
             tuple(a.label(k) for a, k in zip(attributes, place, strict=True)): MomentAnswers(
-                view.mean_terms, frozen(rows[place].copy()), times, summed
+                view.mean_terms, frozen(rows[place].copy()), times, summed, beside
             )
             for place in places
         }

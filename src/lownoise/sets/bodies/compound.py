@@ -15,7 +15,7 @@ import numpy as np
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.abstract import AbstractSet, Farthest
-from lownoise.sets.bodies.farthest import affine_farthest, longer
+from lownoise.sets.bodies.farthest import affine_farthest, farthest_of, longer
 from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed
 from lownoise.sets.unit_balls import NormBall, product_ball
@@ -102,7 +102,8 @@ class HullSet(AbstractSet):
                 upper = max(upper, answer.upper)
                 if not answer.point.size:
                     continue
-                first, second = answer.point[0][: one.width], answer.point[1][: two.width]
+                pair = farthest_of(one, matrix, answer.point) if i == j else answer.point
+                first, second = pair[0][: one.width], pair[1][: two.width]
                 length = float(np.linalg.norm(matrix @ (one.place(first) - two.place(second))))
                 if length > longest:
                     longest = length

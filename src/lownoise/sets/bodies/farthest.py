@@ -69,3 +69,16 @@ def longer(square: float, more: float) -> float:
     """Return at least the square of a length that is `more` longer."""
     length = np.sqrt(square) * (1 + 2.0**-50) + more * (1 + 2.0**-30)
     return float(length * length * (1 + 2.0**-50))
+
+
+def farthest_of(part: AbstractSet, matrix: Vector, pairs: Vector) -> Vector:
+    """Return the codes of one pair of those that a set gave, the farthest under a map; (2, w).
+
+    Args:
+        part: the set.
+        matrix: shape (k, d).
+        pairs: codes of one pair, shape (2, w), or of several, shape (n, 2, w).
+    """
+    several = np.reshape(pairs, (-1, 2, pairs.shape[-1]))
+    apart = (part.place(several[:, 0]) - part.place(several[:, 1])) @ matrix.T
+    return np.asarray(several[np.argmax(np.sum(apart * apart, axis=1))])

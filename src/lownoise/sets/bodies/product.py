@@ -25,7 +25,7 @@ import numpy as np
 from lownoise.numbers.arrays import frozen, slices
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.abstract import AbstractBody, AbstractSet, Farthest
-from lownoise.sets.bodies.farthest import longer
+from lownoise.sets.bodies.farthest import farthest_of, longer
 from lownoise.sets.bodies.image import SymmetricBox
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed, image_extent
 from lownoise.sets.norms.choice import norm_of, unknown
@@ -191,12 +191,12 @@ class ProductSet(AbstractSet):
         """Return the parts' farthest pairs, and the sum of their bounds."""
         maps, lost = self._split(matrix, 2 * self.extent)
         own = [part.farthest_pair(a) for part, a in zip(self.parts, maps, strict=True)]
-        first, second = own[0].point
-        for answer in own[1:]:  # each part either way round, whichever is longer
-            pairs = [
-                (np.append(first, answer.point[i]), np.append(second, answer.point[1 - i]))
-                for i in (0, 1)
-            ]
+        (first, second), *rest = (
+            farthest_of(part, a, answer.point)
+            for part, a, answer in zip(self.parts, maps, own, strict=True)
+        )
+        for point in rest:  # each part either way round, whichever is longer
+            pairs = [(np.append(first, point[i]), np.append(second, point[1 - i])) for i in (0, 1)]
             first, second = max(pairs, key=lambda pair: self._apart(matrix, *pair))
         upper = (sum(answer.upper for answer in own) + lost) * (1 + growth(len(own) + 9))
         if any(len(a) > len(matrix) for a in maps):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 200  # whose moments are 20,300
 _LEAST, _MOST = 2.0**-200, 2.0**200
+_FINE = 2.0**-44  # of the greatest value: half a width that some hundred floats are in
 
 
 @DOMAINS.kind(
@@ -46,8 +47,8 @@ class MomentBox(AbstractDomain):
         upper: greatest value, above the least, shape (d,).
 
     Raises:
-        DomainError: where the bounds are not one pair a column, in order and of moderate size, or
-            the columns are more than 200.
+        DomainError: where the bounds are not one pair a column, in order, of moderate size and with
+            floats between them, or the columns are more than 200.
 
     Examples:
         >>> own = MomentBox([0, 0], [2, 4])
@@ -72,6 +73,11 @@ class MomentBox(AbstractDomain):
             raise DomainError(
                 f"Moments.upper[{i}]={high[i]:g} and lower[{i}]={low[i]:g} have no second moments "
                 "in floats; leave columns of one value out, and use units of moderate size"
+            )
+        for i in np.flatnonzero(half < far * _FINE):
+            raise DomainError(
+                f"Moments.upper[{i}]={high[i]!r} and lower[{i}]={low[i]!r} have too few floats "
+                "between them for squares; subtract a public number near them from the column"
             )
         object.__setattr__(self, "box", box)
 
