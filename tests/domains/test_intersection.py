@@ -260,7 +260,7 @@ def test_noise_covers_every_change_of_integers(name, relation):
     plan = planned(name, relation)
     mechanism = plan.terms.mechanism
     assert mechanism.loss.mu <= 1.0
-    rows = domain.center + RANDOM.standard_normal((300, 3)) * np.max(domain.extent) * 9
+    rows = domain.center + RANDOM.standard_normal((100, 3)) * np.max(domain.extent) * 9
     codes = mechanism.totals.query.coding.encode(rows).astype(float)
     if relation == "substitute":
         changes = (codes[:, None] - codes[None]).reshape(-1, 3)

@@ -107,8 +107,11 @@ def test_a_workload_and_weights_are_those_of_points() -> None:
         assert alike(one.certificate, other.certificate)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("d", [1, 2, 3])
+# every order, and every dimension at both ends of the orders
+ENDS = [(d, order) for d in (1, 2, 3) for order in ORDERS if d < 3 or order in (2.0, math.inf)]
+
+
+@pytest.mark.parametrize(("d", "order"), ENDS)
 def test_an_ellipsoid_known_by_its_trust_region_has_its_closed_form(d: int, order: float) -> None:
     factor, middle = RNG.normal(size=(d, d)), 3 * RNG.normal(size=d)
     length = np.linalg.norm(factor, axis=1)

@@ -239,6 +239,15 @@ def test_deviations_of_integers_are_those_of_the_noise():
     assert 0 < mechanism.rounding < 2.0**-7
 
 
+def exact_means(rows, question):
+    """Return the means by one attribute and by two, which no run changes."""
+    found = {}
+    for names in (("sex",), ("sex", "region")):
+        truth = exact(rows, question, names).reshape(-1, 3)
+        found[names] = question.mean.center + truth[:, :-1] / truth[:, -1:]
+    return found
+
+
 def test_intervals_of_means_cover_as_often_as_they_say():
     """At level 0.6, 180 runs of 16 means: 5.4 deviations from the expected hits have chance below
     1e-7 each; without the covariance 0.86 of pay's intervals cover, as the center is far off.
@@ -251,15 +260,12 @@ def test_intervals_of_means_cover_as_often_as_they_say():
     records = plan.terms.mechanism.read(rows)
     first, source = plan.release(rows), SimulationRandomness(11)
     runs = 180
-    hits = {}
+    hits, means_of = {}, exact_means(rows, question)
     for _ in range(runs):
         integers = plan.terms.mechanism.run(records, randomness=source)
         release = replace(first, integers=integers)
-        for names in (("sex",), ("sex", "region")):
+        for names, means in means_of.items():
             found = release.groups(*names, level=0.6)
-            truth = exact(rows, question, names)
-            truth = truth.reshape(-1, 3)
-            means = question.mean.center + truth[:, :-1] / truth[:, -1:]
             inside = (found.intervals[..., 0] <= means) & (means <= found.intervals[..., 1])
             hits[names] = hits.get(names, 0) + inside
             assert np.all(found.bounded)
@@ -473,14 +479,12 @@ def test_pure_intervals_cover_at_least_as_often_as_they_say(mechanism):
     rows, runs = table(4000), 150
     records = plan.terms.mechanism.read(rows)
     first, source = plan.release(rows), SimulationRandomness(3)
-    hits = {}
+    hits, means_of = {}, exact_means(rows, question)
     for _ in range(runs):
         integers = plan.terms.mechanism.run(records, randomness=source)
         release = replace(first, integers=integers)
-        for names in (("sex",), ("sex", "region")):
+        for names, means in means_of.items():
             found = release.groups(*names, level=0.8)
-            truth = exact(rows, question, names).reshape(-1, 3)
-            means = question.mean.center + truth[:, :-1] / truth[:, -1:]
             inside = (found.intervals[..., 0] <= means) & (means <= found.intervals[..., 1])
             hits[names] = hits.get(names, 0) + inside
     for own in hits.values():

@@ -141,7 +141,7 @@ def test_where_a_search_starts_changes_no_draw():
         assert [float(x.mid()) for x in own] == [float(x.mid()) for x in other]
 
 
-@pytest.mark.parametrize("count", [12, 22, 60])
+@pytest.mark.parametrize("count", [12, 60])
 def test_plans_in_eleven_dimensions_are_pure_and_their_noise_has_the_radial_law(count):
     """‖z‖/scale is Gamma(d), by another solver: a radius of Gamma(d + 1) times a uniform point."""
     points = RNG.normal(size=(count, 11))

@@ -8,6 +8,7 @@ greatest, the whitening's null space kept, an even tensor's opposite taken for a
 import itertools
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ DOMAINS = {
 }
 
 
+@cache
 def least(domain, relation):
     """Return the shape of the least noise at μ = 1, and n as a factor of its deviations."""
     body = ln.difference_body(domain)
