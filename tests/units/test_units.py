@@ -16,6 +16,7 @@ import ibis
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from tests.toys.engine import ToySource
 
@@ -144,6 +145,35 @@ def test_an_engine_that_has_floats_alone_tells_units_apart_by_texts(tmp_path):
     with pytest.raises(TableError, match="column='gone' is not in the table"):
         made("means", order_by="gone").release(arrow(drawn(3)), ledger)
     assert {e.state for e in ledger.entries()} == {"cancelled"}
+
+
+def test_dates_order_rows_and_are_no_numbers_elsewhere(tmp_path):
+    """In frames, Arrow, Parquet, databases and texts alike; none of them stops at any date."""
+    days = pd.to_datetime(["2020-01-03", "2020-01-01", None, "2019-12-31", "2020-01-02"])
+    table = pd.DataFrame({"who": "a", "day": days, "x": [1.0, 3.0, 0.0, 9.0, 2.0]})
+    table["zone"] = table.day.dt.tz_localize("Europe/Berlin")
+    rows = pa.Table.from_pandas(table, preserve_index=False)
+    rows = rows.append_column("date", rows["day"].cast(pa.date32()))
+    pa.parquet.write_table(rows, tmp_path / "t.parquet")
+    connection = ibis.duckdb.connect(tmp_path / "t.duckdb")
+    connection.con.execute(f"CREATE TABLE t AS SELECT * FROM '{tmp_path}/t.parquet'")  # noqa: S608
+    connection.disconnect()
+    table.to_csv(tmp_path / "t.csv", index=False)
+    given = [table, rows, *(tmp_path / f"t.{end}" for end in ("parquet", "duckdb", "csv"))]
+    for source in given:
+        for by in ("day", "zone", *(["date"] if any(source is own for own in given[1:4]) else [])):
+            found = source_of(UnitTable(source, PrivacyUnit("who", 3, (by,))), ["x"])
+            kept = {v for b in found.batches(["x"]) for v in b.numbers[0].tolist()}
+            assert kept == {9.0, 3.0, 2.0}
+    for source in given[:-1]:
+        for unit, columns in ((PrivacyUnit("day", 1), ["x"]), (PrivacyUnit("who", 1), ["day"])):
+            with pytest.raises(TableError, match="column='day' has type"):
+                source_of(UnitTable(source, unit), columns)
+    far = pa.array([2**62, -(2**63), None, 5], pa.int64())
+    for kind in (pa.timestamp("s", "UTC"), pa.timestamp("ms"), pa.timestamp("ns"), pa.date64()):
+        dated = pa.table({"who": ["a"] * 4, "x": [1.0] * 4, "day": far.cast(kind)})
+        found = source_of(UnitTable(dated, PrivacyUnit("who", 3, ("day",))), ["x"])
+        assert sum(len(b.numbers[0]) for b in found.batches(["x"])) == 3
 
 
 @pytest.mark.parametrize("fails", ["batches", "bounded"])

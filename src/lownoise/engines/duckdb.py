@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.cells import alike, open_text, quiet
-from lownoise.engines.frames import arrow_of
+from lownoise.engines.frames import arrow_of, undated
 from lownoise.engines.source import (
     AbstractSource,
     Batch,
@@ -35,7 +35,7 @@ from lownoise.numbers.numerals import WORDS
 from lownoise.numbers.readable import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from lownoise.engines.source import Kind, Range
     from lownoise.privacy.units import PrivacyUnit
@@ -156,6 +156,8 @@ def _ranks(column: Any) -> list[Any]:  # noqa: ANN401
     """
     import ibis
 
+    if column.type().is_temporal():
+        return [column.isnull().asc(), column.asc()]
     found = [ibis.coalesce(number(column) + 0.0, float("nan")).asc()]
     if column.type().is_string():
         lacks = ibis.coalesce(column.length() == 0, ibis.literal(value=True))
@@ -218,7 +220,11 @@ def number(column: Any) -> Any:  # noqa: ANN401
     return ibis.coalesce(column.try_cast("float64"), truth.cast("float64"), whole.cast("float64"))
 
 
-def opened(table: Any, columns: Sequence[str]) -> DuckSource:  # noqa: ANN401 (any frame)
+def opened(
+    table: Any,  # noqa: ANN401 (any frame)
+    columns: Sequence[str],
+    ordered: Collection[str] = (),
+) -> DuckSource:
     """Return a table on an embedded DuckDB of its own, or on the one that it is on.
 
     Args:
@@ -227,6 +233,7 @@ def opened(table: Any, columns: Sequence[str]) -> DuckSource:  # noqa: ANN401 (a
             table, or "path::table"; a pandas DataFrame; anything that speaks Arrow's C stream
             (pyarrow, polars, …); an ibis table on DuckDB.
         columns: the names that the question needs.
+        ordered: those that rows are only ordered by, which may hold dates and times, too.
 
     Raises:
         TableError: where it cannot be read, or a column is absent or of a type that holds no
@@ -237,7 +244,7 @@ def opened(table: Any, columns: Sequence[str]) -> DuckSource:  # noqa: ANN401 (a
         raise TableError("columns whose names differ only in case; rename one of them")
     try:
         with quiet():
-            connection, rows = _opened(table, columns)
+            connection, rows = _opened(table, columns, ordered)
     except (TableError, EngineError):
         raise
     except Exception:  # noqa: BLE001 (whatever it is, no row has been read)
@@ -245,36 +252,39 @@ def opened(table: Any, columns: Sequence[str]) -> DuckSource:  # noqa: ANN401 (a
             f"table={named(table)} cannot be opened; give a path, a pandas DataFrame or an Arrow "
             "table",
         ) from None
-    _fit(rows, columns)
+    _fit(rows, columns, ordered)
     return DuckSource(connection, rows)
 
 
-def _fit(rows: Any, columns: Sequence[str]) -> None:  # noqa: ANN401
+def _fit(rows: Any, columns: Sequence[str], ordered: Collection[str]) -> None:  # noqa: ANN401
     """Refuse a table that lacks a column, or has one of a type that holds no numbers."""
     schema = rows.schema()
     require(list(schema.names), columns)
     for column in columns:
         kind = schema[column]
+        if column in ordered and (kind.is_date() or kind.is_timestamp()):
+            continue
         if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
             raise no_numbers(column, kind)
 
 
-def _opened(table: Any, columns: Sequence[str]) -> tuple[Any, Any]:  # noqa: ANN401
+def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> tuple[Any, Any]:  # noqa: ANN401
     import ibis
 
     if isinstance(table, ibis.Table):
         return _open_expression(table)
     connection = _embedded()
     if isinstance(table, (list, tuple)):
-        return connection, _open_parquet(connection, [Path(p) for p in table], columns)
+        paths = [Path(p) for p in table]
+        return connection, _open_parquet(connection, paths, columns, ordered)
     if isinstance(table, (str, Path)):
         if "\n" in str(table):
             raise TableError("table is a text of several lines, and no path; write it to a file")
         path, _, name = str(table).partition("::")
         if path.lower().endswith(_DATABASE):
-            return _open_database(Path(path), name, columns)
-        return connection, _open_path(connection, Path(table), columns)
-    return connection, ibis.memtable(arrow_of(table, columns))
+            return _open_database(Path(path), name, columns, ordered)
+        return connection, _open_path(connection, Path(table), columns, ordered)
+    return connection, ibis.memtable(arrow_of(table, columns, ordered))
 
 
 def _embedded(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
@@ -299,13 +309,19 @@ def _open_expression(table: Any) -> tuple[Any, Any]:  # noqa: ANN401
     return connection, table
 
 
-def _open_parquet(connection: Any, paths: list[Path], columns: Sequence[str]) -> Any:  # noqa: ANN401
+def _open_parquet(
+    connection: Any,  # noqa: ANN401
+    paths: list[Path],
+    columns: Sequence[str],
+    ordered: Collection[str],
+) -> Any:  # noqa: ANN401
     """Return the rows of all files; each must have the columns, with the first one's types."""
     import ibis
 
     if not paths:
         raise TableError("table=[] names no file; give the paths of Parquet files")
     parts: list[Any] = []
+    kinds: list[Any] = []
     for number, path in enumerate(paths):
         if not path.name.lower().endswith(_PARQUET):  # it may be a row: it is not quoted
             raise TableError(
@@ -316,29 +332,36 @@ def _open_parquet(connection: Any, paths: list[Path], columns: Sequence[str]) ->
         # folders called name=value would replace columns
         read = partial(connection.read_parquet, _literal(path), hive_partitioning=False)
         part = _guarded(path, read)
-        require(list(part.columns), columns)
-        if any(part[c].type().is_string() for c in columns):
+        _fit(part, columns, ordered)
+        kinds.append(part.select(*columns).schema())
+        if any(part[c].type().is_string() or part[c].type().is_temporal() for c in columns):
             part = _guarded(path, partial(_text_parquet, connection, path, columns, len(parts)))
         parts.append(part.select(*columns))
-        if parts[-1].schema() != parts[0].schema():
+        if kinds[-1] != kinds[0]:
             raise TableError(f"table={path} has other types than {paths[0]}; make them the same")
     return ibis.union(*parts, distinct=False) if len(parts) > 1 else parts[0]
 
 
 def _text_parquet(connection: Any, path: Path, columns: Sequence[str], number: int) -> Any:  # noqa: ANN401
-    """Return the file through Arrow, which does not stop where text is not UTF-8."""
+    """Return the file through Arrow, which no text and no date stops, dates as integers."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(path)
-    schema = pa.schema([file.schema_arrow.field(c) for c in columns])
-    batches = file.iter_batches(columns=list(columns))
+    none = file.schema_arrow.empty_table().select(columns)
+    schema = pa.schema([(c, undated(none[c]).type) for c in columns])
+    batches = (
+        pa.record_batch([undated(batch[c]) for c in columns], schema=schema)
+        for batch in file.iter_batches(columns=list(columns))
+    )
     reader = pa.RecordBatchReader.from_batches(schema, batches)
     connection.con.register(f"records{number}", reader)
     return connection.table(f"records{number}")
 
 
-def _open_database(path: Path, name: str, columns: Sequence[str]) -> tuple[Any, Any]:
+def _open_database(
+    path: Path, name: str, columns: Sequence[str], ordered: Collection[str]
+) -> tuple[Any, Any]:
     if not path.is_file():
         raise TableError(f"table={path} is no file; give the path of a DuckDB database")
     connection = _guarded(path, lambda: _embedded(path, read_only=True))
@@ -357,16 +380,21 @@ def _open_database(path: Path, name: str, columns: Sequence[str]) -> tuple[Any, 
         "give a table",
     ):
         view = connection.table(name)
-        _fit(view, columns)
+        _fit(view, columns, ordered)
     return connection, view
 
 
-def _open_path(connection: Any, path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401
+def _open_path(
+    connection: Any,  # noqa: ANN401
+    path: Path,
+    columns: Sequence[str],
+    ordered: Collection[str],
+) -> Any:  # noqa: ANN401
     if not path.is_file():
         raise TableError(f"table={path} is no file; give the path of a CSV, Parquet or DuckDB file")
     name = path.name.lower()
     if name.endswith(_PARQUET):
-        return _open_parquet(connection, [path], columns)
+        return _open_parquet(connection, [path], columns, ordered)
     if not name.endswith(_CSV):
         raise TableError(
             f"table={path} has an unknown ending; give one of "

@@ -16,7 +16,7 @@ from lownoise.errors import TableError
 from lownoise.numbers.values import REAL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 
 def kept(table: Any) -> Any:  # noqa: ANN401
@@ -49,8 +49,14 @@ def _unread(table: object) -> str:
     )
 
 
-def arrow_of(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
-    """Return the columns as an Arrow table of floats, integers, decimals, booleans and text."""
+def arrow_of(table: Any, columns: Sequence[str], ordered: Collection[str] = ()) -> Any:  # noqa: ANN401
+    """Return the columns as an Arrow table of floats, integers, decimals, booleans and text.
+
+    Args:
+        table: a pandas DataFrame, or what speaks Arrow's C stream.
+        columns: which ones.
+        ordered: those of them that may hold dates and times, too, which become integers.
+    """
     import pyarrow as pa
 
     # once the types are known, whatever fails may depend on a value
@@ -61,7 +67,7 @@ def arrow_of(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
         places = [names.index(c) for c in columns]
         series = [table.iloc[:, place] for place in places]
         for c, s in zip(columns, series, strict=True):
-            _require_kind(s.dtype, c)
+            _require_kind(s.dtype, c, dated=c in ordered)
         with alike(text):
             return pa.table({c: _pandas_column(s) for c, s in zip(columns, series, strict=True)})
     if hasattr(table, "__arrow_c_stream__"):
@@ -70,7 +76,7 @@ def arrow_of(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
             schema = reader.schema
         require(list(schema.names), columns)
         for c in columns:
-            _require_arrow(schema.field(c).type, c)
+            _require_arrow(schema.field(c).type, c, dated=c in ordered)
         with alike(text):
             arrow = reader.read_all()
             return pa.table({c: _arrow_column(arrow.column(c)) for c in columns})
@@ -80,16 +86,16 @@ def arrow_of(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
     )
 
 
-def _require_kind(kind: Any, name: str) -> None:  # noqa: ANN401
+def _require_kind(kind: Any, name: str, *, dated: bool) -> None:  # noqa: ANN401
     """Refuse a pandas column of a type that holds no numbers and no text."""
     import numpy as np
     import pandas as pd
 
     if isinstance(kind, pd.ArrowDtype):
-        _require_arrow(kind.pyarrow_dtype, name)
+        _require_arrow(kind.pyarrow_dtype, name, dated=dated)
         return
     text = isinstance(kind, (pd.CategoricalDtype, pd.StringDtype)) or kind == np.dtype(object)
-    if not text and getattr(kind, "kind", "O") not in "iufb":
+    if not text and getattr(kind, "kind", "O") not in ("iufbM" if dated else "iufb"):
         raise no_numbers(name, kind)
 
 
@@ -118,10 +124,25 @@ def _arrow_column(column: Any) -> Any:  # noqa: ANN401
         column = column.cast(column.type.value_type)
     if pa.types.is_float16(column.type) or pa.types.is_null(column.type):
         return column.cast(pa.float64())
-    return column
+    return undated(column)
 
 
-def _require_arrow(kind: Any, name: str) -> None:  # noqa: ANN401
+def undated(column: Any) -> Any:  # noqa: ANN401
+    """Return days, milliseconds (`date64`) or microseconds as integers; others as they are.
+
+    No value stops that: what 64 bits do not hold goes around.
+    """
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_date32(kind):
+        return column.cast(pa.int32()).cast(pa.int64())
+    if pa.types.is_timestamp(kind):
+        column = column.cast(pa.timestamp("us", kind.tz), safe=False)
+    return column.cast(pa.int64()) if pa.types.is_temporal(kind) else column
+
+
+def _require_arrow(kind: Any, name: str, *, dated: bool) -> None:  # noqa: ANN401
     """Refuse an Arrow column of a type that holds no numbers and no text."""
     import pyarrow as pa
 
@@ -137,6 +158,7 @@ def _require_arrow(kind: Any, name: str) -> None:  # noqa: ANN401
         pa.types.is_string,
         pa.types.is_large_string,
         pa.types.is_string_view,
+        *((pa.types.is_date, pa.types.is_timestamp) if dated else ()),
     )
     if not any(is_kind(kind) for is_kind in known):
         raise no_numbers(name, kind)

@@ -240,7 +240,8 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
 
     own, unit = _of_units(table)
     every = list(columns if unit is None else dict.fromkeys([*columns, *unit.columns]))
-    found = own if isinstance(own, AbstractSource) else opened(own, every)
+    ordered = () if unit is None else {*unit.order_by} - {*columns, unit.column}
+    found = own if isinstance(own, AbstractSource) else opened(own, every, ordered)
     with alike(failed(own, "opened"), TableError):
         found.kinds(every)
         if unit is not None and found.kinds([unit.column])[0] not in found.unit_kinds:

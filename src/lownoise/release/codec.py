@@ -142,6 +142,9 @@ def expect_format(document: object, kinds: tuple[str, ...], newest: int | None =
             f"format={quoted(found)} is newer than this lownoise, which reads up to version "
             f"{newest}; upgrade lownoise",
         )
+    terms = document.get("terms") if isinstance(document, dict) and kind in _NEWEST else None
+    if isinstance(terms, dict) and (int(stated[2]) == _OF_UNITS) != (UNIT in terms):
+        raise FileError(f"format={quoted(found)} does not fit terms.{UNIT}; use an unedited file")
 
 
 def guarded(read: Callable[[], T]) -> T:
