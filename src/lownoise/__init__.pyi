@@ -38,6 +38,7 @@ from lownoise.questions import Parity as Parity
 from lownoise.questions import Prefix as Prefix
 from lownoise.questions import Queries as Queries
 from lownoise.questions import SlidingWindow as SlidingWindow
+from lownoise.questions import Sum as Sum
 from lownoise.release.release import Release as Release
 from lownoise.sets.domains import Ball as Ball
 from lownoise.sets.domains import Box as Box

@@ -101,6 +101,7 @@ SHOWN = {
     "JointPlan": lambda _: [together()],
     "JointRelease": lambda _: [together().release(pd.DataFrame({"a": [1.0] * 9}))],
     "Moments": lambda _: [ln.Moments([RUDE, "b"], cube())],
+    "Sum": lambda _: [ln.Sum([RUDE, "b"], cube())],
     "Queries": lambda _: [
         (own := ln.Queries(WIDE, {"x": 60})),
         own.universe,

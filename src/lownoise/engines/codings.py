@@ -93,7 +93,7 @@ class Coding(AbstractCoding):
         columns: the d names in the table.
         lower: least value; what is below it is clamped.
         upper: greatest value.
-        center: what is subtracted, in [lower, upper].
+        center: what is subtracted.
         missing: what stands in for null, NaN and text that is no number.
         step: the unit of the integers, powers of two.
 
@@ -114,8 +114,7 @@ class Coding(AbstractCoding):
         with np.errstate(all="ignore"):
             ends = np.stack([self.lower, self.upper, self.missing]) - self.center
             fits = np.all(np.abs(ends) * (1 / self.step) <= LARGEST_CODE)
-        ordered = np.all((self.lower <= self.center) & (self.center <= self.upper))
-        if not (fits and ordered):
+        if not (fits and np.all(self.lower <= self.upper)):
             raise PlanError("Coding.step is too fine for its bounds; use a coarser grid")
 
     @property
@@ -126,7 +125,7 @@ class Coding(AbstractCoding):
     @property
     def extent(self) -> Vector:
         """The distance of the center from the farther bound, rounded to nearest, shape (d,)."""
-        return np.maximum(np.abs(self.lower - self.center), self.upper - self.center)
+        return np.maximum(np.abs(self.lower - self.center), np.abs(self.upper - self.center))
 
     def changes(self, count_step: float | None) -> AbstractBody:
         """Return the box between the codes of the bounds: they are monotone, so all are there.

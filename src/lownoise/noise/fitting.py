@@ -89,7 +89,8 @@ def gaussian_mean(
     if isinstance(relation, Change):
         assert size is not None  # noqa: S101 (one record changes, of so many)
         domain, kept = question.domain, chosen.pivots
-        extent = (domain.upper - domain.lower)[kept] * (1 + _ROOM)
+        if not question.comes:
+            extent = (domain.upper - domain.lower)[kept] * (1 + _ROOM)
         shape = thickened(shape, extent, size, parameter)
         width = np.where(width > 0, width, extent)
     least, most = shape.conditional_scales()
@@ -107,6 +108,7 @@ def gaussian_mean(
         count_step=count_step,
         coordinates=chosen,
         multipliers=multipliers,
+        comes=question.comes,
     )
     mechanism = gaussian(totals, shape.scaled(1 / parameter / step), parameter)
     if isinstance(relation, Change) and mechanism.rounding > SHOWN:

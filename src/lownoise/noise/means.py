@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, partial, singledispatch
 from typing import TYPE_CHECKING, Any, final
@@ -20,8 +21,16 @@ from lownoise.errors import DomainError, PlanError
 from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import Change
-from lownoise.sets.bodies import ImageBody, RoundedBody, SectionBody, SymmetricBox
+from lownoise.sets.bodies import (
+    ImageBody,
+    RoundedBody,
+    SectionBody,
+    SymmetricBox,
+    SymmetricPoints,
+    image_body,
+)
 from lownoise.sets.domains import AbstractDomain, Box, CubePower, Points
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +41,9 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
+
+
+_CLAMPED = 1.0  # steps: more than rounding a value that never changes can be off by
 
 
 def coding_for(
@@ -97,6 +109,32 @@ def changed_extent(
     return RoundedBody(body, frozen(slack))
 
 
+def coming_extent(coding: AbstractCoding) -> AbstractBody:
+    """Return the hull of the codes of all records, which are taken about zero, and their opposites.
+
+    Args:
+        coding: how records become integers.
+
+    Raises:
+        DomainError: where the hull of a domain is not known.
+    """
+    if isinstance(coding, Coding):  # between the codes of the bounds: they are monotone
+        least, greatest = (own.astype(np.float64) for own in (coding.least(), coding.greatest()))
+        # whole numbers below 2^52, so that halves of their sums are exact
+        if np.array_equal(least, -greatest):
+            return SymmetricBox(frozen(greatest))
+        middle, half = (greatest + least) / 2, (greatest - least) / 2
+        columns = np.hstack([np.diag(half), middle[:, None]])
+        return image_body(frozen(columns), NormBall(middle.size + 1, math.inf))
+    if isinstance(coding, ListCoding):
+        codes = np.unique(coding.codes, axis=0).astype(np.float64)
+        return SymmetricPoints(frozen(codes))
+    domain: Any = coding.domain  # type: ignore[attr-defined]  # of all others
+    body: AbstractBody = domain.symmetrized(coding.pivots, coding.step)
+    # also where a coordinate has one value, which is rounded, too
+    return RoundedBody(body, frozen(np.maximum(coding.slack, _CLAMPED)))
+
+
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeanTotals(AbstractTotals):
@@ -113,6 +151,7 @@ class MeanTotals(AbstractTotals):
             needs them; any are a proof, and the right ones prove the least. Shape (k,), or None.
         center: the point that answered sums are taken about under `add_remove`, shape (d,); None
             where it is the one that codes are taken about.
+        comes: whether the relation is a record that comes or goes, of sums without a count.
 
     Raises:
         PlanError: where rows would be dropped from a table of public size, or the size does not
@@ -126,9 +165,11 @@ class MeanTotals(AbstractTotals):
     coordinates: Coordinates
     multipliers: Vector | None = None
     center: Vector | None = None
+    comes: bool = False
 
     def __post_init__(self) -> None:
-        check_public(self.size, self.relation, drops=self.query.drops_missing)
+        drops = self.query.drops_missing and not self.comes
+        check_public(self.size, self.relation, drops=drops)
         if (self.size is None) == (self.count_step is None):
             raise PlanError("size and count_step do not fit the relation; plan again")
 
@@ -140,7 +181,9 @@ class MeanTotals(AbstractTotals):
     @cached_property
     def changes(self) -> AbstractBody:
         """The set of all changes that one neighbour makes to the integers."""
-        if isinstance(self.relation, Change):
+        if self.comes:
+            found = coming_extent(self.query.coding)
+        elif isinstance(self.relation, Change):
             chosen = self.coordinates
             mixed = chosen.embed is not None
             found = changed_extent(self.query.coding, self.relation, chosen.pivots, mixed=mixed)

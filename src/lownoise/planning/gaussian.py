@@ -55,7 +55,7 @@ _LEAST_WEIGHT = 1e-100
 def plan_mean(question: Mean, request: Request) -> Plan:
     """Return the plan for means, sums and counts of records in a domain."""
     relation = checked_relation(request.relation)
-    if question.drops_missing and not relation.counted:
+    if question.drops_missing and not (relation.counted or question.comes):
         raise PlanError('missing="drop" changes the public size; use "center" or a point')
     size = checked_size(request.size, relation)
     order = checked_order(request.order)
@@ -65,8 +65,8 @@ def plan_mean(question: Mean, request: Request) -> Plan:
     if not 0 < count_share < 1:
         raise PlanError(f"count_share={count_share:g} is out of range; give one between 0 and 1")
     parameter = request.gaussian_parameter
-    chosen = question.domain.coordinates()
-    if isinstance(relation, Change):
+    chosen = question.coordinates()
+    if isinstance(relation, Change) and not question.comes:
         relation.check(question.domain, chosen)
     body = sensitivity_set(question.domain, relation, question.center, chosen)
     counted = relation.counted

@@ -71,7 +71,7 @@ def pure_means(question: Mean, request: Request) -> Builders:
         PlanError: where an argument does not fit, or is one of Gaussian noise.
     """
     relation = checked_relation(request.relation)
-    if question.drops_missing and not relation.counted:
+    if question.drops_missing and not (relation.counted or question.comes):
         raise PlanError('missing="drop" changes the public size; use "center" or a point')
     if request.count_share is not None:
         raise PlanError("count_share is for Gaussian noise; for pure noise leave it out")
@@ -107,15 +107,15 @@ def pure_queries(question: AbstractQueries, request: Request) -> Builders:
 def _mean_totals(
     question: Mean, relation: Relation, size: int | None, epsilon: float
 ) -> MeanTotals:
-    chosen = question.domain.coordinates()
-    if isinstance(relation, Change):
+    chosen = question.coordinates()
+    if isinstance(relation, Change) and not question.comes:
         relation.check(question.domain, chosen)
     # where records come and go, no center that a user gives changes the noise: what is summed is
     # about the domain's own, and sums about another point follow
     about = question.domain.center if size is None else None
     width = sensitivity_set(question.domain, relation, question.domain.center, chosen).widths()
     extent = width
-    if isinstance(relation, Change):
+    if isinstance(relation, Change) and not question.comes:
         extent = (question.domain.upper - question.domain.lower)[chosen.pivots]
         if np.any((width == 0) & (extent > 0)):
             raise PlanError(
@@ -133,6 +133,7 @@ def _mean_totals(
         count_step=count_step,
         coordinates=chosen,
         center=None if about is None or np.array_equal(about, question.center) else question.center,
+        comes=question.comes,
     )
 
 

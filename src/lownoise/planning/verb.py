@@ -15,11 +15,12 @@ from lownoise.planning.groups import plan_groups, pure_groups
 from lownoise.planning.pure import pure_means, pure_queries
 from lownoise.planning.pure_tables import pure_marginals, pure_parity
 from lownoise.planning.request import Request
+from lownoise.planning.sums import plan_sum, pure_sums
 from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.shared import checked_uses
 from lownoise.privacy.units import checked_unit
-from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity
+from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity, Sum
 from lownoise.release.compared import names
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.sensitivity.relations import checked_relation
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def plan(  # noqa: PLR0913
-    question: Mean | GroupedMean | Marginals | AbstractQueries | Parity,
+    question: Mean | Sum | GroupedMean | Marginals | AbstractQueries | Parity,
     *,
     budget: Budget,
     relation: Relation | AbstractDomain,
@@ -243,6 +244,7 @@ _NOISES: dict[
     tuple[Callable[[Any, Request], Plan], Callable[[Any, Request], dict[str, Callable[[], Plan]]]],
 ] = {
     Mean: (plan_mean, pure_means),
+    Sum: (plan_sum, pure_sums),
     GroupedMean: (plan_groups, pure_groups),
     AbstractQueries: (plan_queries, pure_queries),
     Parity: (plan_parity, pure_parity),

@@ -19,6 +19,7 @@ from lownoise.questions.streams import (
     Prefix,
     SlidingWindow,
 )
+from lownoise.questions.sums import Sum
 from lownoise.questions.universe import Universe
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Prefix",
     "Queries",
     "SlidingWindow",
+    "Sum",
     "Universe",
     "finite_problem",
 ]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.attributes import Categories
+    from lownoise.sets.domains.coordinates import Coordinates
 
 
 def _written(
@@ -85,6 +86,7 @@ class Mean:
     center: Vector
     missing: Vector
     drops_missing: bool
+    comes = False  # whether sums are about zero, and one record is all that changes: of `ln.Sum`
 
     def __new__(
         cls,
@@ -170,6 +172,10 @@ class Mean:
             ("drops_missing", drops),
         ):
             object.__setattr__(self, name, value)
+
+    def coordinates(self) -> Coordinates:
+        """Return the coordinates that are summed, and how others follow: linearly about zero."""
+        return self.domain.exact_coordinates() if self.comes else self.domain.coordinates()
 
 
 def _is_name(column: object) -> bool:

@@ -412,7 +412,7 @@ class GroupView(AbstractView["GroupedMean"]):
         if size is not None:
             changed = "takes any other values of its domain and any other group"
             inner = (
-                f"One person is one row; a neighbouring table is one in which one row {changed}.",
+                self.neighbour(changed),
                 *inner[1:],
                 f"The number of rows, {size:,}, is public.",
             )

@@ -16,7 +16,7 @@ import numpy as np
 
 from lownoise.certificate.groups import GroupDual
 from lownoise.certificate.tables import ParityDual
-from lownoise.errors import FileError
+from lownoise.errors import FileError, quoted
 from lownoise.kinds import expect, numbers, row_of
 from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
@@ -26,6 +26,7 @@ from lownoise.noise.groups import AbstractGroupTotals
 from lownoise.noise.parity import ParityLaplace, ParityTotals, parity_noise, parity_steps
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.response import ResponseMechanism
+from lownoise.noise.sums import sum_mechanism
 from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.privacy.shared import checked_uses
@@ -37,6 +38,7 @@ from lownoise.questions import (
     Marginals,
     Mean,
     Parity,
+    Sum,
 )
 from lownoise.release.additive import ADDITIVE, additive_from_dict, additive_to_dict
 from lownoise.release.codec import UNIT, digest, dump, expect_meant
@@ -51,6 +53,7 @@ from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.encoding import (
     evidence_from_dict,
     evidence_to_dict,
+    relation_from_dict,
     relation_to_dict,
     shape_from_dict,
     witness_to_dict,
@@ -72,6 +75,7 @@ from lownoise.release.totals import (
     size_from,
 )
 from lownoise.sensitivity.factors import SHAPES
+from lownoise.sensitivity.relations import Change
 from lownoise.sets.domains.encoding import with_program
 
 if TYPE_CHECKING:
@@ -253,6 +257,21 @@ def _mean(fields: dict[str, Any], name: str, question: Mean) -> Terms:
     )
 
 
+def _sum(fields: dict[str, Any], name: str, question: Sum) -> Terms:
+    size, own, mean = fields["size"], fields, question.mean
+    if not relation_from_dict(fields["relation"]).counted:
+        if not isinstance(size, int) or isinstance(size, bool):
+            raise FileError(f"size={quoted(size)} does not fit the relation")
+    elif size is not None:
+        raise FileError(f"size={quoted(size)} does not fit the relation")
+    else:  # of one record, which changes by a point of the domain
+        mean, change = question.coming, relation_to_dict(Change(mean.domain))
+        own = {**fields, "relation": change, "size": 1}
+    terms = _mean(own, name, mean)
+    mechanism = sum_mechanism(question, terms.mechanism, size)
+    return replace(terms, question=question, mechanism=mechanism)
+
+
 def _queries(fields: dict[str, Any], name: str, question: AbstractQueries) -> Terms:
     mechanism = _mechanism(fields, name, question)
     weights = None
@@ -315,6 +334,7 @@ def _marginals(fields: dict[str, Any], name: str, question: Marginals) -> Terms:
 
 _READERS: dict[type, Callable[[dict[str, Any], str, Any], Terms]] = {
     Mean: _mean,
+    Sum: _sum,
     GroupedMean: partial(groups_from_dict, _mean),
     AbstractQueries: _queries,
     Parity: _parity,

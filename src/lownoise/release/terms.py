@@ -13,7 +13,7 @@ from lownoise.errors import PlanError
 from lownoise.kinds import row_of
 from lownoise.privacy.choices import paying
 from lownoise.privacy.units import rows_of
-from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity
+from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity, Sum
 from lownoise.release.comparison import GAUSSIAN, NOTHING_COMPARED, Comparison
 from lownoise.release.group_view import GroupView
 from lownoise.release.linear_views import ParityView, QueryView
@@ -21,6 +21,7 @@ from lownoise.release.marginals import MarginalView
 from lownoise.release.mean_view import MeanView
 from lownoise.release.proofs import GaussianProof, PureProof
 from lownoise.release.readable import Readable
+from lownoise.release.sum_view import SumView
 from lownoise.sensitivity.relations import relation_name
 
 if TYPE_CHECKING:
@@ -290,6 +291,7 @@ class Terms(Readable):
 # which view terms have: one row a kind of question
 VIEWS: dict[type, type[AbstractView[Any]]] = {
     Mean: MeanView,
+    Sum: SumView,
     GroupedMean: GroupView,
     AbstractQueries: QueryView,
     Parity: ParityView,

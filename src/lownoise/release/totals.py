@@ -77,6 +77,7 @@ def mean_totals_from_dict(fields: dict[str, Any], question: Mean) -> MeanTotals:
         coordinates=chosen,
         multipliers=multipliers_of(noise),
         center=None if about is None else question.center,
+        comes=question.comes,
     )
 
 

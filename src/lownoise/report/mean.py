@@ -11,6 +11,7 @@ import numpy as np
 
 from lownoise.certificate import order_norm
 from lownoise.privacy import ApproxDP
+from lownoise.questions import Sum
 from lownoise.report import charts, spelling
 from lownoise.report.parts import Column, Estimate, Prose, Section, Table
 from lownoise.report.spelling import shown
@@ -48,13 +49,18 @@ _FOLLOW = (
 @final
 @dataclass(frozen=True, kw_only=True)
 class MeanView(AbstractView):
-    """What means, or sums and the count, say of themselves."""
+    """What means, or sums and the count, or sums alone, say of themselves."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether answers are sums and the count."""
+        return self.terms.size is None and not isinstance(self.terms.question, Sum)
 
     @cached_property
     def wording(self) -> Wording:
         """What means, or sums and the count, are called."""
         terms, count = self.terms, len(self.terms.question.columns)
-        private, weight = terms.size is None, ""
+        private, weight = self.counted, ""
         if private and self.gaussian:
             weight = (
                 f"The count's standard deviation enters {spelling.significant(terms.weights[-1])} "
@@ -66,7 +72,7 @@ class MeanView(AbstractView):
             mixed = noise.shape.longest_row > 1 or totals.embed is not None
         between = "correlated" if mixed else "independent"
         weighted = not self.gaussian and bool(np.any(terms.weights != 1))
-        means = spelling.count(count, "mean")
+        means = spelling.count(count, "sum" if isinstance(terms.question, Sum) else "mean")
         return Wording(
             asked=f"{spelling.count(count, 'sum')} and the count" if private else means,
             measure=spelling.measure(terms.order, "weighted " if private else "", "", ""),
@@ -95,8 +101,8 @@ class MeanView(AbstractView):
                 "in each column’s unit."
             ),
         )
-        means = self._means() if terms.size is None else ()
-        if isinstance(terms.question.domain, MomentBox):
+        means = self._means() if self.counted else ()
+        if not isinstance(terms.question, Sum) and isinstance(terms.question.domain, MomentBox):
             means = (*means, *self._variances())
         return Section("answers", "Answers", (table, Prose(self.intervals(), note=True), *means))
 
@@ -255,16 +261,17 @@ class MeanView(AbstractView):
 
     def public(self) -> tuple[Part, ...]:
         """Return the public points of each column."""
-        question = self.terms.question
+        asked = self.terms.question
+        question = asked.mean if isinstance(asked, Sum) else asked
         domain = question.domain.source
         points = {"Lower": domain.lower, "Upper": domain.upper}
-        if self.terms.size is None:
+        if self.counted:
             points["Center"] = question.center[: domain.dimension]  # that of columns comes first
         said = [list(map(spelling.shortest, point.tolist())) for point in points.values()]
         missing = list(map(spelling.shortest, question.missing.tolist()))
         if question.drops_missing:
             missing = ["row left out"] * len(question.sources)
-        about = ", the point that sums are taken about" if self.terms.size is None else ""
+        about = ", the point that sums are taken about" if self.counted else ""
         bounds = Table(
             columns=columns("Column", *points, "If missing"),
             rows=tuple(zip(map(shown, question.sources), *said, missing, strict=True))[:MOST_ROWS],

@@ -14,7 +14,7 @@ from lownoise.planning import together
 from lownoise.privacy import ApproxDP, Budget, Ledger, PureDP
 from lownoise.privacy.budget import budget_from_dict
 from lownoise.privacy.units import OF_UNITS
-from lownoise.questions import QUESTIONS
+from lownoise.questions import QUESTIONS, Sum
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.spec.linear import DeclaredSpec, ParitySpec, QueriesSpec, declared_spec
 from lownoise.spec.listed import read_points
@@ -35,6 +35,7 @@ Question = MeanSpec | MarginalsSpec | QueriesSpec | ParitySpec | StreamSpec | De
 
 _KINDS: dict[str, type[Question]] = {
     "mean": MeanSpec,
+    "sum": MeanSpec,
     "moments": MeanSpec,
     "marginals": MarginalsSpec,
     "queries": QueriesSpec,
@@ -343,7 +344,8 @@ def read_domain(path: Path) -> tuple[tuple[str, ...], AbstractDomain]:
                 f"spec={path} asks for counts, which have no domain to enclose; give a domain",
             )
         asked = question.asked()
-        return asked.columns, asked.domain
+        own = asked.mean if isinstance(asked, Sum) else asked
+        return own.columns, own.domain
     alone = checked(DomainFile, fields, path, {})
     names = alone.columns or tuple(f"x{i + 1}" for i in range(alone.domain.dimension))
     return names, alone.domain

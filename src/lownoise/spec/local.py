@@ -8,7 +8,7 @@ has one record, and its report hides all of it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, final
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, final
 
 from pydantic import Field, PlainValidator, ValidationError, ValidationInfo
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lownoise.planning import LocalPlan
+    from lownoise.questions import Marginals, Mean
 
 _ASKED: dict[str, type[MeanSpec | MarginalsSpec]] = {"mean": MeanSpec, "marginals": MarginalsSpec}
 _TABLES = ("relation", "size", "count_share")  # what is said of tables of records
@@ -88,7 +89,7 @@ class LocalSpec(Strict):
         """
         asked: LocalAsked = self.question
         return local(
-            asked.of.asked(),
+            cast("Mean | Marginals", asked.of.asked()),  # its kinds are those of devices
             local_dp(self.budget.epsilon, self.budget.delta),
             order=asked.of.order,
             weights=asked.of.error_weights(),

@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 from pydantic_core import PydanticCustomError
 
 from lownoise.errors import LownoiseError
-from lownoise.questions import Mean, Moments
+from lownoise.questions import Mean, Moments, Sum
 from lownoise.sensitivity.relations import SUBSTITUTE
 from lownoise.sets.domains import Box
 from lownoise.spec.declared import declared_domain
@@ -107,7 +107,7 @@ def named_columns(columns: object, info: ValidationInfo) -> object:
 class MeanSpec(AskedSpec):
     """Which columns are averaged, alone or with their products, and what their records can be."""
 
-    kind: Literal["mean", "moments"] = "mean"
+    kind: Literal["mean", "sum", "moments"] = "mean"
     missing: Literal["stand-in", "drop"] = "stand-in"
     count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] | None = None
     mechanism: MeanMechanism = None
@@ -141,6 +141,8 @@ class MeanSpec(AskedSpec):
         info: ValidationInfo,
     ) -> dict[str, ColumnSpec]:
         listed, domain = info.data.get("points") is not None, info.data.get("domain")
+        if info.data.get("kind") == "sum" and any(c.center is not None for c in columns.values()):
+            raise ValueError("of sums are taken about zero; drop center")
         if info.data.get("kind") == "moments":
             if listed or domain is not None:
                 raise ValueError("of moments have bounds of their own; drop points and domain")
@@ -168,14 +170,16 @@ class MeanSpec(AskedSpec):
     def _of_records(self) -> Self:
         """Refuse a domain that no release is made of, points outside of it, and unfit groups."""
         grouped = self.way is not None or self.sets is not None or self.group_weights is not None
-        if self.domain is not None or self.by is not None or grouped or self.kind == "moments":
+        if self.kind == "sum" and (self.by is not None or grouped):
+            raise mistake_text("asks for sums without a count, which have no groups; drop by")
+        if self.domain is not None or self.by is not None or grouped or self.kind != "mean":
             try:
                 self.asked()
             except LownoiseError as error:
                 raise mistake_text(str(error)) from None
         return self
 
-    def asked(self) -> Mean:
+    def asked(self) -> Mean | Sum:
         """Return the question, of columns in the order of the file; by groups where they are given.
 
         Raises:
@@ -184,6 +188,8 @@ class MeanSpec(AskedSpec):
         if self.points is not None:
             names, points = read_points(self.points)
             stands = "drop" if self.missing == "drop" else "center"
+            if self.kind == "sum":
+                return Sum(names, points, missing=stands)
             return Mean(names, points, missing=stands, **self._groups())
         columns = list(self.columns.values())
         domain = self.domain
@@ -192,6 +198,9 @@ class MeanSpec(AskedSpec):
         middle = _filled([c.center for c in columns], domain.center.tolist())
         own = [c.missing for c in columns]
         stand_in = "center" if own.count(None) == len(own) else _filled(own, middle)
+        if self.kind == "sum":
+            left_out = "drop" if self.missing == "drop" else stand_in
+            return Sum(list(self.columns), domain, missing=left_out)
         if self.kind == "moments":
             left_out = "drop" if self.missing == "drop" else stand_in
             return Moments(list(self.columns), domain, missing=left_out, **self._groups())

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Totals of columns without their count: the integers of a mean, of which none is divided.
+
+A record that comes or goes adds x to Σ x or takes it away: what noise must cover is the hull of K
+and −K, as of a table in which one record changes by a point of K. Where the number of records is
+public Σ x is n times the mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+from lownoise.noise.mechanism import AbstractTotals, AdditiveMechanism, check_public, check_rows
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.relations import ADD_REMOVE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.engines import Totals
+    from lownoise.noise.means import MeanTotals
+    from lownoise.numbers.arrays import Vector
+    from lownoise.questions.sums import Sum
+    from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.bodies import AbstractBody
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SumTotals(AbstractTotals):
+    """The integers of totals.
+
+    Args:
+        question: what is asked.
+        inner: those of the mean that it is, of `size` records; of one whose codes are about zero
+            where records come and go.
+        size: the public number of records, None under `add_remove`.
+
+    Raises:
+        PlanError: where rows would be dropped from a table of public size.
+    """
+
+    question: Sum
+    inner: MeanTotals
+    size: int | None
+
+    def __post_init__(self) -> None:
+        check_public(self.size, self.relation, drops=self.question.mean.drops_missing)
+
+    @property
+    def relation(self) -> Relation:  # type: ignore[override]  # a field of others
+        """What a neighbour is."""
+        return ADD_REMOVE if self.size is None else self.inner.relation
+
+    @property
+    def length(self) -> int:
+        """How many integers a release has."""
+        return self.inner.length
+
+    @property
+    def changes(self) -> AbstractBody:
+        """The set of all changes that one neighbour makes to the integers."""
+        return self.inner.changes
+
+    def read(self, table: Any) -> Totals:  # noqa: ANN401 (what an engine takes)
+        """Return the sums of all records' codes.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        from lownoise.engines import source
+
+        records = source.totals(self.inner.query, table)
+        check_rows(self.size, records.count)
+        return records
+
+    def exact(self, records: Totals) -> tuple[int, ...]:
+        """Return the integers without noise: never to be shown."""
+        return records.sums
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """As of the mean."""
+        return self.inner.stated
+
+    @property
+    def unit(self) -> Vector:
+        """What one grid step is worth in each total, shape (r,)."""
+        return self.inner.query.coding.step
+
+    @property
+    def embed(self) -> Vector | None:
+        """The matrix from summed totals to all; None where all are summed."""
+        return self.inner.embed
+
+    @property
+    def rounding(self) -> Vector:
+        """Half a step of each."""
+        return self.inner.rounding
+
+    def answers(self, integers: Sequence[int]) -> Vector:
+        """Return the totals, shape (d,)."""
+        return frozen(self.inner.answers(integers) * (self.size or 1))
+
+
+def sum_mechanism(question: Sum, values: AdditiveMechanism, size: int | None) -> AdditiveMechanism:
+    """Return the mechanism of totals with the noise of a mean.
+
+    Args:
+        question: what is asked.
+        values: of the mean that totals are.
+        size: the public number of records, None under `add_remove`.
+    """
+    inner: Any = values.totals
+    return AdditiveMechanism(SumTotals(question=question, inner=inner, size=size), values.noise)

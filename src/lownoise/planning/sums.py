@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Totals of columns become a plan: that of a mean, of which one record changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.errors import DomainError, PlanError
+from lownoise.noise.sums import sum_mechanism
+from lownoise.planning.gaussian import plan_mean
+from lownoise.planning.pure import pure_means
+from lownoise.planning.request import checked_size
+from lownoise.sensitivity.relations import Change, checked_relation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.planning.comparing import Builders
+    from lownoise.planning.release_plan import Plan
+    from lownoise.planning.request import Request
+    from lownoise.questions import Mean, Sum
+
+
+def plan_sum(question: Sum, request: Request) -> Plan:
+    """Return the plan for totals.
+
+    Raises:
+        PlanError: where an argument does not fit.
+        DomainError: where records come and go, and the hull of the domain and its opposite is not
+            known.
+    """
+    mean, own = _asked(question, request)
+    return _planned(question, request, partial(plan_mean, mean, own))
+
+
+def pure_sums(question: Sum, request: Request) -> Builders:
+    """Return what makes a plan of totals with each pure noise.
+
+    Raises:
+        PlanError: where an argument does not fit, or is one of Gaussian noise.
+        DomainError: as `plan_sum`.
+    """
+    mean, own = _asked(question, request)
+    inner = pure_means(mean, own)
+    return {name: partial(_planned, question, request, build) for name, build in inner.items()}
+
+
+def _asked(question: Sum, request: Request) -> tuple[Mean, Request]:
+    """Return the mean that totals are, and what is asked of it."""
+    if request.count_share is not None:
+        raise PlanError("count_share is for means; ln.Sum releases no count: leave it out")
+    relation = checked_relation(request.relation)
+    if checked_size(request.size, relation) is not None:
+        return question.mean, request
+    try:
+        pivots = question.coming.coordinates().pivots
+        question.mean.domain.symmetrized(pivots, np.ones(pivots.size))
+    except DomainError as error:
+        raise DomainError(str(error).replace("relation=", "Sum.domain=")) from None
+    return question.coming, replace(request, relation=Change(question.mean.domain), size=1)
+
+
+def _planned(question: Sum, request: Request, build: Callable[[], Plan]) -> Plan:
+    made = build()
+    size = checked_size(request.size, checked_relation(request.relation))
+    mechanism = sum_mechanism(question, made.terms.mechanism, size)
+    terms = replace(made.terms, question=question, mechanism=mechanism, additive=None)
+    return replace(made, terms=terms)
