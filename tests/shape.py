@@ -29,17 +29,17 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 103_700,
-    "of which code": 56_050,
-    "modules": 459,
+    "lines of source": 104_500,
+    "of which code": 56_400,
+    "modules": 464,
     "rooms": 27,
     "floors": 14,
     "generic functions": 9,
     "functions named _": 0,
     "files a box's mean runs through": 52,
     "files a pure plan of queries runs through": 60,
-    "pairs of places alike": 754,
-    "lines of tests": 67_400,
+    "pairs of places alike": 760,
+    "lines of tests": 67_900,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 630,
 }
