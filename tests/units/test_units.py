@@ -169,6 +169,14 @@ def test_dates_order_rows_and_are_no_numbers_elsewhere(tmp_path):
         for unit, columns in ((PrivacyUnit("day", 1), ["x"]), (PrivacyUnit("who", 1), ["day"])):
             with pytest.raises(TableError, match="column='day' has type"):
                 source_of(UnitTable(source, unit), columns)
+    both = []
+    for kind, rows in (("ms", [0, 1]), ("us", [3, 4])):  # one column in two units
+        days = table.day.iloc[rows].astype(f"datetime64[{kind}]")
+        part = pa.table({"who": ["a", "a"], "day": pa.array(days), "x": table.x.iloc[rows]})
+        both.append(tmp_path / f"{kind}.parquet")
+        pa.parquet.write_table(part, both[-1])
+    found = source_of(UnitTable(both, PrivacyUnit("who", 2, ("day",))), ["x"])
+    assert {v for b in found.batches(["x"]) for v in b.numbers[0].tolist()} == {9.0, 3.0}
     far = pa.array([2**62, -(2**63), None, 5], pa.int64())
     for kind in (pa.timestamp("s", "UTC"), pa.timestamp("ms"), pa.timestamp("ns"), pa.date64()):
         dated = pa.table({"who": ["a"] * 4, "x": [1.0] * 4, "day": far.cast(kind)})
@@ -378,6 +386,9 @@ def test_files_that_say_more_or_less_of_units_are_refused():
         with pytest.raises(FileError):
             ln.Plan.from_json(json.dumps(fields))
         assert not ln.verify(json.dumps(fields))
+    for other in (text.replace("plan/3", "plan/2"), text.replace('"unit":', '"units":')):
+        with pytest.raises(FileError, match="does not fit terms"):
+            ln.Plan.from_json(other)
     fields = json.loads(text)
     fields["terms"] |= {"relation": "substitute", "size": 9}
     with pytest.raises(FileError):
