@@ -213,6 +213,7 @@ QUESTIONS = {
     "means": ln.Mean(["x", "bit"], BOX),
     "complete rows": ln.Mean(["x", "bit"], BOX, missing="drop"),
     "a ball": ln.Mean(["x", "bit"], ln.Ball(2, 3.0)),
+    "sums": ln.Sum(["x", "bit"], BOX),
     "a list": ln.Mean(["x"], ln.Points([[0.0], [1.0], [5.0]])),
     "moments": ln.Moments(["x", "bit"], BOX),
     "groups": ln.Mean(["x"], ln.Box([-2], [4]), by=BY, way=1, outside="drop"),
