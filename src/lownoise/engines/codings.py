@@ -93,7 +93,7 @@ class Coding(AbstractCoding):
         columns: the d names in the table.
         lower: least value; what is below it is clamped.
         upper: greatest value.
-        center: what is subtracted.
+        center: what is subtracted, in [lower, upper], or zero.
         missing: what stands in for null, NaN and text that is no number.
         step: the unit of the integers, powers of two.
 
@@ -114,7 +114,9 @@ class Coding(AbstractCoding):
         with np.errstate(all="ignore"):
             ends = np.stack([self.lower, self.upper, self.missing]) - self.center
             fits = np.all(np.abs(ends) * (1 / self.step) <= LARGEST_CODE)
-        if not (fits and np.all(self.lower <= self.upper)):
+        inside = (self.lower <= self.center) & (self.center <= self.upper)
+        inside |= (self.center == 0) & (self.lower <= self.upper)
+        if not (fits and np.all(inside)):
             raise PlanError("Coding.step is too fine for its bounds; use a coarser grid")
 
     @property
