@@ -128,6 +128,24 @@ def test_no_cut_is_beyond_the_bound_on_differences():
             assert np.max(forms) <= upper <= 1.35 * np.max(forms)
 
 
+@pytest.mark.parametrize("d", [2, 3, 7])
+def test_squares_that_change_in_opposite_ways_are_covered_too(d):
+    """Noise that ties squares together hides a rise of both, and not one of one against another."""
+    body, random = body_of(d, "substitute"), np.random.default_rng(SEED)
+    squares = body.program.squares
+    z = random.choice([-1.0, 0.0, 0.1, 1.0], (2, 5000, d))
+    own = body.vertices(np.stack(z, axis=1))
+    for share in (0.5, 0.999):
+        tied = (1 - share) * np.eye(d) + share * np.ones((d, d))
+        block = DenseShape(np.linalg.cholesky(tied))
+        shape = BlockShape(np.full(body.dimension - d, 50.0), squares, block)
+        white = np.linalg.inv(shape.mapped(np.eye(body.dimension)).factor)
+        most = np.max(np.linalg.norm(own @ white.T, axis=1))
+        assert most <= body.radius_up(shape) <= 1.5 * most
+        dense = DenseShape(np.linalg.cholesky(shape.dense()))
+        assert most <= body.radius_up(dense)
+
+
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_no_change_of_many_columns_is_beyond_the_radius(relation):
     random = np.random.default_rng(SEED)
@@ -294,6 +312,14 @@ def test_moments_by_groups_are_those_of_each_group(budget):
         assert own.gap < 1e-5
 
 
+def test_too_many_moments_by_groups_of_a_public_number_of_rows_are_refused():
+    box = ln.Box(np.zeros(45), np.ones(45))
+    names = [f"c{i}" for i in range(45)]
+    question = ln.Moments(names, box, by={"s": [0, 1]}, outside={"s": 0})
+    with pytest.raises(PlanError, match=r"1,080, and of more than 1,000"):
+        ln.plan(question, budget=ln.zcdp(1.0), relation="substitute", size=100)
+
+
 @pytest.mark.parametrize("cell", ["s=m", "t=1", "all rows"])
 def test_groups_of_a_public_number_of_rows_have_the_noise_of_their_answers(cell):
     """Against the covariance of all answers; there the count of all rows has no noise."""
@@ -326,6 +352,22 @@ def by_groups_of_many_rows():
         outside={"s": "f", "t": 0},
     )
     return ln.plan(question, budget=ln.zcdp(5.0), relation="substitute", size=60, weights="range")
+
+
+def test_correlations_of_ten_columns_are_printed_as_a_matrix():
+    random = np.random.default_rng(SEED)
+    x = random.random((400, 10))
+    x[:, 9] = 1 - x[:, 0]
+    names = [f"column {i}" for i in range(10)]
+    question = ln.Moments(names, ln.Box(np.zeros(10), np.ones(10)))
+    plan = ln.plan(question, budget=ln.zcdp(1e4), relation="substitute", size=400)
+    release = plan.release(pd.DataFrame(x, columns=names))
+    lines = str(release).splitlines()
+    row = next(line for line in lines if line.split()[:3] == ["10", "column", "9"])
+    expected = [f"{own:.2f}" for own in release.moments.correlation[9, :9]]
+    assert [f"{float(own.replace('−', '-')):.2f}" for own in row.split()[3:]] == expected
+    assert float(expected[0]) < -0.9
+    assert max(map(len, lines)) <= 80
 
 
 def test_moments_are_parts_of_compounds():

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, final
 
 import numpy as np
 
@@ -143,6 +143,7 @@ class AbstractDual(ABC):
     """Evidence about a body: a measure on it, and query weights c ≥ 0, one an answer."""
 
     query_weights: Vector
+    most_rows: ClassVar[float] = math.inf  # coordinates, beyond which `moments` has no rows
 
     @abstractmethod
     def moments(self, changes: Kind, *, counted: bool = False) -> Moments:

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
 from lownoise.certificate.evidence import EVIDENCE, QUERY_WEIGHTS, AbstractDual, Moments, weighed
 from lownoise.certificate.pairing import about_mean
-from lownoise.errors import PlanError
 from lownoise.kinds import NONNEGATIVE, PACKED, Field
 from lownoise.numbers.rounding import growth, shrunk
 from lownoise.sets.bodies import LiftedOracle, MomentSet, OracleDifferences
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.factors import AbstractShape
 
-_MOST_ROWS = 1000
 _LOST = 2.0**-40  # of a root, of what differences of z and products with steps round
 
 
@@ -49,6 +47,8 @@ class FlipDual(AbstractDual):
         query_weights: c ≥ 0, shape (m,).
     """
 
+    most_rows: ClassVar[float] = 1000
+
     points: Vector
     vertex_weights: Vector
     query_weights: Vector
@@ -61,11 +61,8 @@ class FlipDual(AbstractDual):
         """
         parts = self._parts(changes)
         d = changes.dimension - counted
-        if d > _MOST_ROWS:
-            raise PlanError(
-                f"moments are {d:,}, too many for a proof by groups with a public number of rows; "
-                'use relation="add_remove", or ask of fewer columns'
-            )
+        if d > self.most_rows:
+            raise self.misfit()
         block, places, off = parts.block, parts.places, parts.off
         mean = np.zeros(d)
         if counted:

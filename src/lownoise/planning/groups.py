@@ -65,6 +65,13 @@ def plan_groups(question: GroupedMean, request: Request) -> Plan:
     if size is None:
         mechanism = gaussian_groups(question, own.mechanism, tables.noise, parameter)
     else:
+        most = own.evidence.most_rows
+        if len(question.columns) > most:
+            raise PlanError(
+                f"moments are {len(question.columns):,}, and of more than {most:,} nothing is "
+                'proved by groups with a public number of rows; use relation="add_remove", or ask '
+                "of fewer columns"
+            )
         parameter *= 1 - _LEFT
         mechanism = _substituted(question, request, size, orbits, tables, own, parameter)
     assert own.plain_evidence is not None  # noqa: S101 (what all plans of means have)

@@ -39,6 +39,8 @@ RATIO = (
     "covers at its level."
 )
 _FEW_ROWS = 6  # of what follows from moments, in a terminal
+_FEWEST, _WIDEST = 3, 12  # columns of a matrix that is read at a glance
+_REST = "{hidden} more pairs; release.moments has all."
 _FOLLOW = (
     "These cost nothing more: they are made of the numbers above. {} Intervals are by the delta "
     "method, for noise that is small beside the variances; a negative variance is noise, and has "
@@ -130,14 +132,20 @@ class MeanView(AbstractView):
                     Column("Of", "name"),
                     Column("Estimate", "estimate", self.level, even=False),
                 ),
-                rows=tuple(rows),
+                rows=tuple(rows[:MOST_ROWS]),
                 caption=f"Over all rows, divided by their number, with {self.percent} intervals.",
                 title="Variances and covariances",
+                hidden=max(len(rows) - MOST_ROWS, 0),
+                rest=_REST,
                 terminal=_FEW_ROWS,
             )
         ]
+        matrix = _FEWEST <= len(names) <= _WIDEST
+        if matrix:
+            parts.append(_correlations(names, found.correlation))
         if pairs:
-            first, second = np.array(pairs).T
+            hidden = max(len(pairs) - MOST_ROWS, 0)
+            first, second = np.array(pairs[:MOST_ROWS]).T
             own = estimates(
                 found.correlation[first, second],
                 found.correlation_interval(self.level)[first, second],
@@ -150,11 +158,13 @@ class MeanView(AbstractView):
                     ),
                     rows=tuple(
                         (f"{names[i]} and {names[j]}", each)
-                        for (i, j), each in zip(pairs, own, strict=True)
+                        for (i, j), each in zip(pairs[:MOST_ROWS], own, strict=True)
                     ),
                     caption=f"Cut to −1 and 1, with {self.percent} intervals.",
                     title="Correlations",
-                    terminal=_FEW_ROWS,
+                    hidden=hidden,
+                    rest=_REST,
+                    terminal=0 if matrix else _FEW_ROWS,
                 )
             )
         said = "Covariances and correlations are not exactly unbiased."
@@ -282,6 +292,28 @@ class MeanView(AbstractView):
             folded=_ranges(domain),
         )
         return (bounds,)
+
+
+def _correlations(names: list[str], correlation: Vector) -> Table:
+    """Return correlations as a matrix, below its diagonal."""
+    rows = [
+        (f"{i + 1} {name}", *(_decimals(own) for own in correlation[i, :i]))
+        for i, name in enumerate(names)
+    ]
+    return Table(
+        columns=(Column("Column", "name"), *(Column(f"{i}") for i in range(1, len(names)))),
+        rows=tuple(row + ("",) * (len(names) - len(row)) for row in rows),
+        caption="Of each column with those before it, by their numbers; cut to −1 and 1.",
+        title="Correlations at a glance",
+        terminal=len(names),
+    )
+
+
+def _decimals(value: float) -> str:
+    """Return a correlation as tables of these have it, without its 0 before the point."""
+    if np.isnan(value):
+        return "none"
+    return f"{value:.2f}".replace("-", "−").replace("0.", ".", 1)
 
 
 def variance_ratio(own: Vector, other: Vector) -> float:

@@ -90,7 +90,8 @@ class Table:
         title: a heading above it, "" for none.
         hidden: how many more rows there are.
         rest: where these are, a sentence that begins with their number: "{hidden} more …".
-        terminal: how many rows a terminal shows; 0 where it shows only on a page.
+        terminal: how many rows a terminal shows; 0 where it shows only on a page, and all of them,
+            printed briefly too, where it is exactly so many.
         folded: what a reader opens to see it, "" where it is always seen.
         own: which row is this plan's among others', where that is told.
     """
@@ -234,7 +235,7 @@ def render_text(
     for part in (part for section in sections for part in section.parts):
         match part:
             case Table(terminal=few) if few:
-                most = few if rows is None else rows
+                most = few if rows is None or few == len(part.rows) else rows
                 if part.title:
                     console.print(Text(f"\n{part.title}"))
                 console.print(_text_table(part, most))
