@@ -79,6 +79,9 @@ def _others() -> dict[str, Any]:
             half_widths=np.max(np.abs(points - np.mean(points, axis=0)), axis=0),
             clamp=ln.Points(points).clamp,
         ),
+        "one-hot but the last, 100": ln.difference_body(
+            ln.Points(np.vstack([np.eye(100), np.zeros(100)]))
+        ),
         "tensors of signs": ln.TensorPower(5, 3),
         "tensors of a ball": ln.TensorPower(3, 2, of="ball"),
         "operator norm": ln.OperatorNormBall(4, 5),

@@ -9,6 +9,7 @@ import pytest
 from lownoise.solvers import SOLVED
 from lownoise.solvers.generation import generate
 from lownoise.solvers.newton import Problem
+from lownoise.solvers.points import kinds_of_weights
 from lownoise.solvers.pricing import PairVertices, PointVertices
 
 ORDERS = (2.0, 3.0, math.inf)
@@ -93,3 +94,25 @@ def test_an_interrupt_at_any_step_leaves_a_cover(step):
     assert covered(found, points) <= 1 + 1e-9
     assert found.lower <= done.upper
     assert done.lower <= found.upper < math.inf
+
+
+@every_order
+def test_vertices_of_few_kinds_are_weighed_at_once_as_well_as_one_by_one(order):
+    """One-hot rows without their last column: their differences; and points off a middle."""
+    rows = np.vstack([np.eye(14), np.zeros(14)])
+    own = problem(14, order, moves=False)
+    found = kinds_of_weights(own, rows, pairs=True, rtol=1e-7)
+    one_by_one = generate(own, PairVertices(rows), rtol=1e-7)
+    assert found.upper <= found.lower * (1 + 1e-7)
+    assert found.lower <= one_by_one.upper
+    assert one_by_one.lower <= found.upper
+    first, second = found.cover_indices.T
+    image = np.linalg.solve(found.factor, (rows[first] - rows[second]).T)
+    assert np.max(np.linalg.norm(image, axis=0)) <= 1 + 1e-12
+    ends = np.vstack([np.eye(60), np.zeros((1, 60)), 2 * np.eye(60)[:50] + np.eye(60)[50]])
+    moved = kinds_of_weights(problem(60, order), ends, pairs=False, rtol=1e-6)
+    assert moved.upper <= moved.lower * (1 + 1e-6)
+    assert covered(moved, ends) <= 1 + 1e-12
+    unlike = np.random.default_rng(5).normal(size=(200, 4))
+    assert kinds_of_weights(problem(4, order), unlike, pairs=False, rtol=1e-6) is None
+    assert kinds_of_weights(own, rows[:9], pairs=True, rtol=1e-6) is None  # few
