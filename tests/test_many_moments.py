@@ -213,6 +213,16 @@ def test_noise_is_near_the_least_of_all(d, relation, order, most, unlike):
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
+def test_widths_that_are_powers_of_ten_apart_have_noise_near_the_least(relation):
+    for half, order in ((10.0 ** np.arange(-6, 6), 2.0), (2.0 ** np.arange(-12, 13), 4.0)):
+        body = body_of(half.size, relation, half)
+        weights = np.ones(body.dimension)
+        if relation == "add_remove":
+            weights[-1] = 0.2 * np.linalg.norm(body.widths()[:-1])
+        assert solve(body, order=order, weights=weights).claim.certificate().gap < 0.1
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
 def test_many_columns_release_what_was_asked_and_verify(relation):
     plan, random = planned(relation), np.random.default_rng(SEED)
     rows = table(random)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
     from lownoise.solvers.moment_problem import Weighed
 
 _STEPS = 1500
+_WIDE = 40.0  # of a logarithm, about where a search begins
+_COUNT = 0.1  # of what is revealed, for the count, where a search begins
 _WORK = 4e9  # numbers looked at by a search
-_SHARES = (0.3, 0.5, 0.7, 0.85, 1.0)  # of κ, that are tried
+_SHARES = (0.85, 0.1, 0.3, 0.5, 0.7, 1.0)  # of κ, that are tried
+_APART = (1e-14, 1e-3, 0.02, 0.1, 0.4, 1.0, 2.0)  # squares of lengths of differences of vectors
 _FAINT = 1e-14
 _FEW = 24  # columns, of whose differences inner ones prove much
 _LOOKS = 3
@@ -64,11 +68,14 @@ def lifted(of: Weighed) -> Precisions:
         grad = np.concatenate([gn * n, gnn * nn, gk * kappa, gl, [gs * s]])
         return log + math.log(cost) / 2, grad
 
-    squares = of.block[:d] ** (2 * of.smooth / (of.smooth + 2))
+    power = 2 * of.smooth / (of.smooth + 2)
+    squares = of.block[:d] ** power / np.sum(of.alone**power)
     first = np.concatenate(
-        [np.log(start), np.log(squares / np.sum(of.alone)), np.full(d, 0.5 / d), [math.log(0.1)]]
+        [np.log(start), np.log(squares), np.full(d, 0.5 / d), [math.log(_COUNT)]]
     )
-    bounds = [(None, None)] * (2 * d + k) + [(0.0, None)] * d + [(None, None)]
+    bounds: list[tuple[float | None, float | None]]
+    bounds = [(own - _WIDE, own + _WIDE) for own in first.tolist()]
+    bounds[2 * d + k : -1] = [(0.0, None)] * d
     most = int(np.clip(_WORK / d**3 / 20, 100, _STEPS))
     options = {"maxiter": most, "maxfun": 2 * most, "ftol": 1e-13, "gtol": 1e-9}
     found = minimize(value, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
@@ -83,21 +90,31 @@ def lifted(of: Weighed) -> Precisions:
 
 
 def relaxed(of: Weighed) -> tuple[Precisions, Vector, int]:
-    """Return the noise that follows from the relaxation, pairs that are far apart, and 1."""
+    """Return the noise that follows from the relaxation, pairs that are far apart, and 1.
+
+    What counts for little may be found roughly only: how far apart its vectors are at the least,
+    and how much of κ is taken, are tried, and the noise is what needs to be enlarged least.
+    """
     d = of.d
-    vectors, n, kappa = _vectors(of)
-    table = of.table(n[d:])
-    laplacian = (np.diag(np.sum(table, axis=1)) - table) / 4
+    vectors, omega, z, power = _vectors(of)
 
-    def made(share: float) -> Precisions:
-        inverse = np.linalg.inv(np.diag(kappa * share) + laplacian)
-        return Precisions(n[:d], n[d:], np.asarray(inverse, float))
+    def made(least: float, share: float) -> Precisions:
+        wide = np.maximum(z, np.append(np.full(omega.size - d, least), np.full(d, least / d)))
+        n = (omega * omega * wide) ** power / wide
+        table = of.table(n[d:-d])
+        laplacian = (np.diag(np.sum(table, axis=1)) - table) / 4
+        inverse = np.linalg.inv(np.diag(n[-d:] * share) + laplacian)
+        return Precisions(n[:d], n[d:-d], np.asarray(inverse, float))
 
-    share = min(_SHARES, key=lambda each: of.size_up(made(each)))
+    some = _SHARES if d <= _FEW else _SHARES[:1]
+    least, share = min(product(_APART, some), key=lambda each: of.size_up(made(*each)))
+    if d > _FEW:
+        share = min(_SHARES, key=lambda each: of.size_up(made(least, each)))
+    own = made(least, share)
     graph = np.zeros((d + 1, d + 1))
-    graph[0, 1:] = graph[1:, 0] = n[:d]
-    graph[1:, 1:] = table
-    own, points = made(share), cuts(vectors, graph)
+    graph[0, 1:] = graph[1:, 0] = own.singles
+    graph[1:, 1:] = of.table(own.products)
+    points = cuts(vectors, graph)
     if d > _FEW:
         return own, points, 1
     noise, random = own, np.random.default_rng(0)  # where to look: nothing that is released
@@ -110,8 +127,8 @@ def relaxed(of: Weighed) -> tuple[Precisions, Vector, int]:
     return own, points, 1
 
 
-def _vectors(of: Weighed) -> tuple[Vector, Vector, Vector]:
-    """Return x, the precisions of all but the block, and κ."""
+def _vectors(of: Weighed) -> tuple[Vector, Vector, Vector, float]:
+    """Return x, ω of all, what each is worth, and the power by which noise follows from both."""
     from scipy.optimize import minimize
     from scipy.special import expit
 
@@ -159,8 +176,4 @@ def _vectors(of: Weighed) -> tuple[Vector, Vector, Vector]:
     options = {"maxiter": most, "maxfun": 2 * most, "ftol": 1e-14, "gtol": 1e-9}
     found = minimize(value, start, jac=True, method="L-BFGS-B", options=options)
     x, _, _, z = parts(found.x)
-    z = np.maximum(z, _FAINT)
-    n = (omega * omega * z) ** power / z
-    n /= np.sum(n * z)
-    many = left.size
-    return x, n[:many], n[many:]
+    return x, omega, np.maximum(z, _FAINT), power

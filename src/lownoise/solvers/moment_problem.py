@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _LARGE = 256.0  # an order as good as infinite, whose gradient is known
 _REPEATS = 6  # of masses and weights in turn
+_LARGEST = 500_000  # entries of a list, beyond which weights are those of the noise
 _FAINT = 1e-12
 
 
@@ -127,10 +128,11 @@ class Weighed:
             c = np.exp(np.maximum(logs - np.max(logs), math.log(_FAINT)))
         squares, block = self._features(points)
         masses = None
-        for _ in range(1 if not math.isfinite(q) else _REPEATS):
+        again = math.isfinite(q) and squares.size < _LARGEST
+        for _ in range(_REPEATS if again else 1):
             c = c / order_norm(c, q)
             masses, shares = best_masses(squares, block, self.omega, c, masses)
-            if math.isfinite(q):
+            if again:
                 c = np.maximum(shares / np.max(shares), _FAINT) ** (1 / q)
         assert masses is not None  # noqa: S101 (there is a round)
         return masses, c / order_norm(c, q)
