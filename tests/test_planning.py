@@ -216,7 +216,7 @@ def test_a_plan_reads_back_exactly(relation, order, tmp_path):
     "damage",
     [
         lambda t: t[: len(t) // 2],
-        lambda t: t.replace("lownoise.plan/2", "lownoise.plan/3"),
+        lambda t: t.replace("lownoise.plan/2", "lownoise.plan/9"),
         lambda t: t.replace("lownoise.plan/2", "lownoise.release/2"),
         lambda t: t.replace('"diagonal"', '"magic"'),
         lambda t: t.replace('"size": 100', '"size": 0'),

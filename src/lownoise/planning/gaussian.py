@@ -19,7 +19,6 @@ from lownoise.numbers.arguments import checked_number, checked_order, checked_rt
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import COUNT_SHARE, checked_counting, checked_size
-from lownoise.privacy import ApproxDP
 from lownoise.questions.attributes import check_labels
 from lownoise.release.pure_bound import count_weight
 from lownoise.release.terms import Terms
@@ -90,8 +89,7 @@ def plan_mean(question: Mean, request: Request) -> Plan:
         every = [np.append(own, weight_for_share(sums, order, count_share))]
         # beside noises that are fitted to means, the count is worth what it is worth to means
         worth = count_weight(question, own, order)
-        compared = request.count_share is None and isinstance(request.asked, ApproxDP)
-        if compared and _LEAST_WEIGHT < worth < 1 / _LEAST_WEIGHT:
+        if request.count_share is None and _LEAST_WEIGHT < worth < 1 / _LEAST_WEIGHT:
             every.append(np.append(own, worth))
 
     def planned(matters: Vector) -> Plan:

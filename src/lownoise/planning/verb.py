@@ -77,9 +77,10 @@ def plan(  # noqa: PLR0913
             by default ones, so that the column with the widest range dictates the noise of all.
             "range" takes 1/(upper − lower): errors matter as shares of their ranges.
         count_share: for means under "add_remove", the part of μ² that is spent on the count, in
-            (0, 1), 0.05 by default, and under `approx_dp`, where noises are compared by the errors
-            of means, what is better for those; the deviation of each sum is 1/√(1 − count_share)
-            times what it would be alone (about that where the center is not the middle of a list
+            (0, 1); by default what the worst means err least with, those of records at the edge
+            of the domain, or 0.05 where they err less with that; the deviation of each sum is
+            1/√(1 − count_share) times what it would be alone (about that where the center is not
+            the middle of a list
             of points, and for tensors of an even power of a ball). By groups under "substitute" it
             is ½ by default, which costs sums nothing where the domain is symmetric.
         rtol: how close to the least noise, relatively; where the search ends earlier, the plan is
