@@ -30,7 +30,7 @@ COMMON = 8  # in more places than these, a run of lines is how the language look
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
     "lines of source": 104_500,
-    "of which code": 56_400,
+    "of which code": 56_450,
     "modules": 464,
     "rooms": 27,
     "floors": 14,

@@ -55,6 +55,9 @@ _ALIKE = 1e-9
 _STEPS = 100
 _KINDS = 8  # of vertices, by how far they stick out under equal weights
 _ENOUGH_ALIKE = 100  # vertices from which on kinds are looked for
+_RESOLVED = 1e6  # a ratio of axes that a certificate takes
+_CROSS = 1e-4  # of how far all points reach together along an axis
+_OF_CROSS = 0.3  # of the gap asked for
 _MOST_ALIKE = 5_000_000  # numbers in these vertices
 MANY = 8000  # points from which on a part pays
 _START = 2000  # points of the first part
@@ -102,7 +105,37 @@ def point_solution(body: AbstractPointBody, asked: Asked) -> Solution:
         independent,
     )
     claim = asked.claim(body, frame, DenseShape(outcome.factor), dual, center)
+    done = outcome.status in (SOLVED, STUCK) and not pairs and not body.moves
+    if done and _flat(outcome.factor) and claim.certificate().gap > asked.rtol:
+        other = beside_a_cross(problem, coordinates, rtol=asked.rtol)
+        dual = PointDual(
+            kept[other.indices], frozen(other.weights), frozen(other.query_weights), independent
+        )
+        least = asked.claim(body, frame, DenseShape(other.factor), dual, center)
+        if (gap := least.certificate().gap) < claim.certificate().gap:
+            steps = outcome.iterations + other.iterations
+            return Solution(least, SOLVED if gap <= asked.rtol else other.status, steps)
     return Solution(claim, outcome.status, outcome.iterations)
+
+
+def _flat(factor: Vector) -> bool:
+    """Return whether floats resolve an ellipsoid badly, whatever the units of its coordinates."""
+    rows = np.linalg.norm(factor, axis=1)
+    return not np.linalg.cond(factor / np.where(rows > 0, rows, 1.0)[:, None]) < _RESOLVED
+
+
+def beside_a_cross(problem: Problem, points: Vector, *, rtol: float) -> Outcome:
+    """Return the least around points and a small cross, with weights on the points alone.
+
+    Γ of both is at most the sum of each, and floats resolve both where the points alone are so
+    flat in some directions that they resolve no more. Arguments as above.
+    """
+    cross = np.diag(_CROSS * np.linalg.norm(points, axis=0))
+    both = PointVertices(np.vstack([points, cross]), moves=False)
+    found = generate(problem, both, rtol=rtol * _OF_CROSS)
+    own = found.indices < len(points)
+    weights = found.weights[own] / np.sum(found.weights[own])
+    return replace(found, indices=found.indices[own], weights=weights)
 
 
 def equal_weights(

@@ -81,7 +81,8 @@ class UniformZonotope(AbstractTiled):
         if math.comb(n, d) > MOST_PIECES:
             raise PlanError(
                 f"UniformZonotope.generators: {n} in {d} dimensions make {math.comb(n, d)} pieces, "
-                f"more than {MOST_PIECES}; give fewer generators or use a body around them"
+                f"more than {MOST_PIECES}; give at most {_most_generators(d)} generators in {d} "
+                f"dimensions, {n} in at most {_most_dimensions(n)}, or use a body around them"
             )
         if not self._pieces:
             raise PlanError(f"UniformZonotope.generators have a rank below {d}; work in their span")
@@ -194,3 +195,19 @@ class UniformZonotope(AbstractTiled):
         signs = np.sign(heights - slopes @ G.T)
         np.put_along_axis(signs, spanning, 0.0, axis=1)
         return signs @ G, sides
+
+
+def _most_generators(dimension: int) -> int:
+    """Return how many generators in so many dimensions make no more pieces than are sampled."""
+    n = dimension
+    while math.comb(n + 1, dimension) <= MOST_PIECES:
+        n += 1
+    return n
+
+
+def _most_dimensions(count: int) -> int:
+    """Return in up to how many dimensions so many generators make no more; 0 in none."""
+    d = 0
+    while d < count // 2 and math.comb(count, d + 1) <= MOST_PIECES:
+        d += 1
+    return d
