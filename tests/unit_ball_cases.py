@@ -235,4 +235,9 @@ def _maximised(g, start, bounds, held, atoms):
         value, start, bounds=bounds, constraints=held, method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 500},
     )  # fmt: skip
-    return -float(found.fun) * scale
+    low, high = 0.0, 1.0  # what it ends at may be beyond what is held, by machine
+    for _ in range(60):
+        middle = (low + high) / 2
+        inside = all(np.min(own["fun"](middle * found.x)) >= 0 for own in held)
+        low, high = (middle, high) if inside else (low, middle)
+    return -value(low * found.x) * scale

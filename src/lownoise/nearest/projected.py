@@ -44,6 +44,7 @@ _MOST_NUMBERS = 10**6  # of a target
 _MOST_CORNERS = 5 * 10**7  # numbers of all corners that are looked for
 _STEPS = 5000
 _SMALL, _INSIDE = 1e-6, 1e-9  # of the noise
+_UNKNOWN = 2.0**-42  # of what was released: floats know no distance from a mixture as closely
 _FLAT = 1e-12  # of the greatest variance: what counts as none
 
 
@@ -239,7 +240,8 @@ def nearest_answers(
     most = max(min(_STEPS, _MOST_CORNERS // max(target.size, given.size)), 2)
     cone = _weight_bound(target, corner, most) if answers.cone else None
     found = nearest_point(target, corner, start=target, cone=cone, rtol=rtol, unit=1.0, most=most)
-    if found.distance <= _INSIDE * unit:  # what was released is the nearest
+    # what was released is the nearest
+    if found.distance <= max(_INSIDE * unit, _UNKNOWN * float(np.linalg.norm(target))):
         return Nearest(given, target, 0.0, 0.0, found.iterations, converged=True)
     return found
 
