@@ -13,7 +13,6 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 from benchmarks.publications_real import packaged
 from benchmarks.solver import ROOT
@@ -87,14 +86,14 @@ def means(release: ln.JointRelease, kept: pd.DataFrame, every: pd.DataFrame) -> 
         for group in chosen or found.index:
             own = found.loc[group]
             low, high = own["low(arr_delay)"], own["high(arr_delay)"]
-            known = bool(np.isfinite(low) and np.isfinite(high))
+            known = (low, high) != DELAYS["arr_delay"]  # all that a column has
             rows.append(
                 [
                     group,
                     f"{own['count']:,.0f}",
                     f"{near.loc[group, ('arr_delay', 'size')]:,}",
                     f"{own['mean(arr_delay)']:.2f}",
-                    f"{low:.2f} to {high:.2f}" if known else "any",
+                    f"{low:.2f} to {high:.2f}" if known else "not available",
                     f"{near.loc[group, ('arr_delay', 'mean')]:.2f}",
                     f"{far.loc[group, ('arr_delay', 'mean')]:.2f}",
                 ]

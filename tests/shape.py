@@ -30,7 +30,7 @@ COMMON = 8  # in more places than these, a run of lines is how the language look
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
     "lines of source": 104_500,
-    "of which code": 56_450,
+    "of which code": 56_600,
     "modules": 464,
     "rooms": 27,
     "floors": 14,
@@ -38,7 +38,7 @@ LIMITS = {
     "functions named _": 0,
     "files a box's mean runs through": 52,
     "files a pure plan of queries runs through": 60,
-    "pairs of places alike": 755,
+    "pairs of places alike": 750,
     "lines of tests": 67_900,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 630,

@@ -117,7 +117,7 @@ def test_all_mistakes_at_once_each_with_its_path(tmp_path):
         (
             '"marginals"',
             '"marginal"',
-            "question.kind: is no kind of question; give mean, moments, marg",
+            "question.kind: is no kind of question; give mean, ",
         ),
         ('"marginals"', "3", "question.kind: is no kind of question"),
         ("way = 2", "way = 4", "question: Marginals.way=4 with 3 attributes"),

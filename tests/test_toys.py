@@ -74,7 +74,9 @@ CHANGES = [
 def planned(domain, relation):
     size = None if relation == "add_remove" else SIZE
     question = ln.Mean(["x", "y"], domain)
-    return ln.plan(question, budget=ln.zcdp(0.5), relation=relation, size=size)
+    share = 0.05 if size is None else None  # by default it follows from bounds, as a set is written
+    budget = ln.zcdp(0.5)
+    return ln.plan(question, budget=budget, relation=relation, size=size, count_share=share)
 
 
 @pytest.mark.parametrize("relation", CHANGES)

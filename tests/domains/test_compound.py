@@ -55,7 +55,11 @@ def names(d: int) -> list[str]:
 def planned(domain: Any, relation: Any, order: float = 2.0, **more: Any) -> ln.Plan:
     question = ln.Mean(names(domain.dimension), domain, **more)
     size = None if relation == "add_remove" else 50
-    return ln.plan(question, budget=ln.zcdp(0.5), relation=relation, size=size, order=order)
+    share = 0.05 if size is None else None  # by default it follows from bounds, as a set is written
+    budget = ln.zcdp(0.5)
+    return ln.plan(
+        question, budget=budget, relation=relation, size=size, order=order, count_share=share
+    )
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -31,7 +31,7 @@ from report.members import (
     words,
 )
 
-NUMBER = re.compile(r"([−-]?\d[\d,]*(?:\.\d+)?)(?:×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?([%×]?)")
+NUMBER = re.compile(r"([−-]?(?:\d|(?<!\w)\.(?=\d))[\d,]*(?:\.\d+)?)(?:×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?([%×]?)")
 SPELT = ("Budget", "Mechanism", "Strategy")  # words, and what the user typed
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 each = pytest.mark.parametrize(("name", "kind"), KINDS)

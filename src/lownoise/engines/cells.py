@@ -135,8 +135,13 @@ def _lines(path: Path) -> Iterator[str]:
             yield line
 
 
+_BYTES = {0xDC00 + byte: "\ufffd" + chr(0xF700 + byte) for byte in range(128, 256)}
+
+
 def decoded(raw: bytes) -> str:
-    r"""Return a line as text: what is no UTF-8 is a letter that no number and no category has.
+    r"""Return a line as text: a byte that is no UTF-8 is two letters that tell it from every other.
+
+    No number has the first of them, and no category.
 
     Args:
         raw: the line with the line feed that ends it, if one does.
@@ -144,8 +149,13 @@ def decoded(raw: bytes) -> str:
     Examples:
         >>> decoded(b"1,2\r\n"), decoded(b"a\rb"), decoded(b"1\n")
         ('1,2\n', 'a b', '1\n')
+        >>> decoded(b"M\xfcller") == decoded(b"M\xf6ller")
+        False
     """
-    line = raw.decode("utf-8", "replace")
+    try:
+        line = raw.decode("utf-8")
+    except UnicodeDecodeError:  # or texts that tell people apart would be one
+        line = raw.decode("utf-8", "surrogateescape").translate(_BYTES)
     return line.replace("\r\n", "\n").replace("\r", " ") if "\r" in line else line
 
 

@@ -7,8 +7,13 @@ becomes a number where it spells one, later, and is missing otherwise.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
+import uuid
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from lownoise.engines.cells import alike
 from lownoise.engines.source import named, no_numbers, require
@@ -88,7 +93,6 @@ def arrow_of(table: Any, columns: Sequence[str], ordered: Collection[str] = ()) 
 
 def _require_kind(kind: Any, name: str, *, dated: bool) -> None:  # noqa: ANN401
     """Refuse a pandas column of a type that holds no numbers and no text."""
-    import numpy as np
     import pandas as pd
 
     if isinstance(kind, pd.ArrowDtype):
@@ -101,7 +105,6 @@ def _require_kind(kind: Any, name: str, *, dated: bool) -> None:  # noqa: ANN401
 
 def _pandas_column(series: Any) -> Any:  # noqa: ANN401
     """Return the column by its declared type; one of objects or categories is text."""
-    import numpy as np
     import pandas as pd
     import pyarrow as pa
 
@@ -113,6 +116,7 @@ def _pandas_column(series: Any) -> Any:  # noqa: ANN401
     return _arrow_column(pa.array(series, from_pandas=True))  # nullable, or backed by Arrow
 
 
+_FAR = 400  # decimal places
 _NATIVE = {"i": "int64", "u": "uint64", "f": "float64", "b": "bool"}
 
 
@@ -177,6 +181,80 @@ def _text(item: Any) -> str | None:  # noqa: ANN401
     except Exception:  # noqa: BLE001 (an object's own error would speak about a value)
         return None
     return None if math.isnan(number) else repr(number)
+
+
+def with_unit(table: Any, column: str, others: Collection[str]) -> Any:  # noqa: ANN401
+    """Return the table with what tells its units apart as texts, no two of which are merged.
+
+    A column of objects, or of categories that are no texts, is read by what its items spell, as
+    floats do where they are numbers: ids of 2^60 and 2^60 + 1 would be one unit.
+
+    Args:
+        table: a pandas DataFrame; what is none comes back as it is.
+        column: what tells units apart.
+        others: the columns that rows are ordered by, or that the question reads.
+
+    Raises:
+        TableError: where the column is such a one and among the others.
+        EngineError: where its items could not be read; the text is the same for every cause.
+    """
+    import pandas as pd
+
+    if not (hasattr(table, "iloc") and hasattr(table, "dtypes")):
+        return table
+    names = [str(c) for c in table.columns]
+    if names.count(column) != 1:
+        return table  # which is refused
+    place = names.index(column)
+    kind = table.dtypes.iloc[place]
+    kind = kind.categories.dtype if isinstance(kind, pd.CategoricalDtype) else kind
+    if kind != np.dtype(object) and table.dtypes.iloc[place] == kind:
+        return table
+    if isinstance(kind, pd.StringDtype):
+        return table
+    if column in others:
+        raise TableError(
+            f"column={column!r} holds objects or categories, and cannot tell units apart and be "
+            "asked or ordered by as well; give a copy of it under another name"
+        )
+    with alike(_unread(table)):
+        found = table.iloc[:, [i for i in range(len(names)) if i != place]].copy(deep=False)
+        keys = [_key(item) for item in table.iloc[:, place]]
+        found[column] = pd.array(keys, dtype="string")
+        return found
+
+
+def _key(item: Any) -> str | None:  # noqa: ANN401
+    """Return a text that tells the item from every other; None where it is missing or unknown."""
+    try:
+        if isinstance(item, str):
+            return _letters(str.__str__(item))
+        if item != item:  # noqa: PLR0124 (NaN, and no time)
+            return None
+        if isinstance(item, dt.date):
+            return f"\0{item.isoformat()}"
+        if isinstance(item, (bytes, uuid.UUID)):
+            return f"\0{item!r}"
+        return f"\0{_digits(item)}" if isinstance(item, REAL) else None
+    except Exception:  # noqa: BLE001 (an object's own error would speak about a value)
+        return None
+
+
+def _letters(text: str) -> str:
+    odd = text.startswith("\0") or any("\ud800" <= letter <= "\udfff" for letter in text)
+    return f"\0{text!a}" if odd else text
+
+
+def _digits(item: Any) -> str:  # noqa: ANN401 (a real number)
+    """Return the same of numbers that are equal, whatever their types, and of no others."""
+    number = int(item) if isinstance(item, (np.bool_, np.integer)) else item
+    if number in (math.inf, -math.inf):
+        return f"{number > 0}"
+    if isinstance(number, Decimal) and number and abs(number.adjusted()) > _FAR:  # beyond floats
+        sign, digits, _ = number.as_tuple()
+        return f"{sign} {''.join(map(str, digits)).rstrip('0')} {number.adjusted()}"
+    above, below = number.as_integer_ratio()
+    return f"{int(above):x}/{int(below):x}"
 
 
 def _positive(item: Any) -> bool:  # noqa: ANN401

@@ -237,10 +237,13 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
         EngineError: where its schema could not be read; the text is the same for every cause.
     """
     from lownoise.engines.duckdb import opened
+    from lownoise.engines.frames import with_unit
 
     own, unit = _of_units(table)
     every = list(columns if unit is None else dict.fromkeys([*columns, *unit.columns]))
     ordered = () if unit is None else {*unit.order_by} - {*columns, unit.column}
+    if unit is not None:
+        own = with_unit(own, unit.column, {*columns, *unit.order_by})
     found = own if isinstance(own, AbstractSource) else opened(own, every, ordered)
     with alike(failed(own, "opened"), TableError):
         found.kinds(every)

@@ -8,8 +8,7 @@ that of the mean. A record that comes or goes is told with
 
     μ² = Σ_A Π_{i∈A} (1 − 1/nᵢ)/σ_A² · ‖L⁻¹y‖²,
 
-the product of what marginals cost and what a mean costs (ours; see `certificate.groups` for why no
-other noise is less).
+the product of what marginals and a mean cost (ours; `certificate.groups` says why none is less).
 
 Where one record becomes another, of any group and values, let h be that sum, C what counts of the
 groups cost then, r the greatest ‖L⁻¹y‖ and v the variance of the count in LLᵀ. The change is
@@ -38,7 +37,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import PlanError
+from lownoise.errors import FileError, PlanError
 from lownoise.noise.abstract import AbstractNoise, Loss, gaussian_loss
 from lownoise.noise.marginals import MarginalTotals, Piece
 from lownoise.noise.mechanism import (
@@ -191,6 +190,11 @@ class GroupTotals(AbstractGroupTotals):
     def length(self) -> int:
         """How many integers a release has."""
         return self.tables.length * self.width
+
+    def check_released(self, integers: Sequence[int]) -> None:
+        """Refuse a count of all rows that is not the public one: it has no noise."""
+        if self.size is not None and int(integers[self.width - 1]) != self.size * self.grid[-1]:
+            raise FileError("integers do not have the public number of rows that terms.size states")
 
     @cached_property
     def changes(self) -> GroupChanges:
@@ -440,9 +444,8 @@ def gaussian_groups(
     Raises:
         PlanError: where a set of attributes that needs noise has none.
     """
-    deviations = np.sqrt(variances)
 
     def scaled(factor: float) -> AdditiveMechanism:
-        return group_mechanism(question, values, deviations * factor, size)
+        return group_mechanism(question, values, np.sqrt(variances) * factor, size)
 
     return covering(scaled, lambda found: found.loss.mu, parameter)

@@ -118,6 +118,14 @@ class AbstractTotals(ABC):
     def answers(self, integers: Sequence[int]) -> Vector:
         """Return the answers in their units, shape (m,)."""
 
+    def check_released(self, integers: Sequence[int]) -> None:
+        """Refuse released integers that no release has: where one is public, it is what it is.
+
+        Raises:
+            FileError: as said.
+        """
+        del integers  # of which none is public by default
+
     @property
     def rounding(self) -> Vector:
         """How far from what it adds a record's integers are at most, in steps, shape (r,)."""
@@ -295,6 +303,10 @@ class AdditiveMechanism:
     def answers(self, integers: Sequence[int]) -> Vector:
         """Return the released answers, shape (m,)."""
         return self.totals.answers(integers)
+
+    def check_released(self, integers: Sequence[int]) -> None:
+        """Refuse integers that no release has, as `AbstractTotals.check_released`."""
+        self.totals.check_released(integers)
 
     @cached_property
     def rounding(self) -> float:

@@ -68,6 +68,9 @@ class ResponseMechanism:
         """One record takes another value."""
         return SUBSTITUTE
 
+    def check_released(self, integers: Any) -> None:  # noqa: ANN401 (a row of them)
+        """Return: reports may be any."""
+
     @property
     def length(self) -> int:
         """How many integers a release has: one a record."""

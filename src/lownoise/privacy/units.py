@@ -44,7 +44,7 @@ class PrivacyUnit:
     null: NullUnit = "drop"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.column, str) or not self.column:
+        if not isinstance(self.column, str) or not self.column or not self.column.isprintable():
             raise PlanError(f"privacy_unit={quoted(self.column)} is no name of a column; give one")
         whole = isinstance(self.rows, int) and not isinstance(self.rows, bool)
         if not whole or not 1 <= self.rows <= MOST_ROWS:
@@ -52,7 +52,7 @@ class PrivacyUnit:
                 f"rows_per_unit={quoted(self.rows)} is no number of rows; give the most that count "
                 f"of one {self.column}, a whole number from 1 to {MOST_ROWS:,}"
             )
-        named = all(isinstance(own, str) and own for own in self.order_by)
+        named = all(isinstance(n, str) and n and n.isprintable() for n in self.order_by)
         if not named or len(set(self.order_by)) < len(self.order_by):
             raise PlanError("order_by is no list of columns; give each name once")
         if self.null not in _NULLS:

@@ -431,9 +431,11 @@ class Release(Guaranteed):
         cls, fields: dict[str, Any], domain: AbstractDomain | None, path: Path | None
     ) -> Release:
         terms, origin = stored.terms_from_dict(fields["terms"], domain), Origin.from_dict(fields)
+        integers = folders.released_integers(terms, fields, path)
+        terms.mechanism.check_released(integers)
         return cls(
             terms=terms,
-            integers=folders.released_integers(terms, fields, path),
+            integers=integers,
             spend=origin.spend,
             created=origin.created,
             versions=origin.versions,

@@ -23,6 +23,7 @@ _WORK = 4e9  # numbers looked at by a search
 _SHARES = (0.85, 0.1, 0.3, 0.5, 0.7, 1.0)  # of κ, that are tried
 _APART = (1e-14, 1e-3, 0.02, 0.1, 0.4, 1.0, 2.0)  # squares of lengths of differences of vectors
 _FAINT = 1e-14
+_SLIGHT = 1e-11
 _FEW = 24  # columns, of whose differences inner ones prove much
 _LOOKS = 3
 _STARTS = 32
@@ -44,7 +45,8 @@ def lifted(of: Weighed) -> Precisions:
         n, nn, kappa, level, s = parts(v)
         table = of.table(nn)
         degree = np.sum(table, axis=1)
-        inverse = np.linalg.inv(np.diag(kappa + degree / 2) - table / 2)
+        # columns of very unlike widths leave no digits of κ beside a row's sum
+        inverse = np.linalg.inv(np.diag(kappa + degree * (0.5 + _SLIGHT)) - table / 2)
         m = (level - n - kappa - degree / 2) / 2
         return np.asarray(inverse, float), np.asarray(inverse @ m, float), m, s
 
@@ -162,7 +164,7 @@ def _vectors(of: Weighed) -> tuple[Vector, Vector, Vector, float]:
         h[left, right] = slope[: left.size]
         h += h.T
         dx = -2 * h @ x
-        rest = np.sqrt(1 - sigma)
+        rest = np.sqrt(np.maximum(1 - sigma, _FAINT))
         own = -np.sum(h, axis=1)[1:] / 2 - h[0, 1:] / 2 + slope[left.size :]
         unit = x / rest[:, None]
         along = np.sum(dx * unit, axis=1)
