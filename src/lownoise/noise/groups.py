@@ -22,8 +22,8 @@ the parts of L⁻¹y and L⁻¹y' beside that of the count are at most √(r² �
 
     μ² ≤ max(max(2h, C)·r², 4h·(r² − 1/v))
 
-(ours). The count of all rows is public and has no noise; the sums of all rows then cost no more
-than this says, since the inverse of a part of LLᵀ is at most that part of the inverse.
+(ours). The count of all rows is public, without noise; sums of all rows then cost no more than
+this, since the inverse of a part of LLᵀ is at most that part of the inverse.
 """
 
 from __future__ import annotations
@@ -132,8 +132,7 @@ class AbstractGroupTotals(AbstractTotals):
         """Return the sums of the records' codes by groups.
 
         Raises:
-            TableError, EngineError: as `engines.groups.read_groups`, or where the table has not
-                the public number of rows.
+            TableError, EngineError: as `read_groups`, or where the table has not `size` rows.
         """
         from lownoise.engines.groups import read_groups
 
