@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Kind = Literal["integers", "numbers", "texts"]  # what a column holds: 64 bits with a sign, or less
 Range = tuple[str, int, int]  # a column of integers, and the ends that its values are clipped to
 _MOST_NAMES = 20  # in a message
+HALF = 26  # bits: sums of 2^37 rows of them fit 64 bits
 
 
 @final
@@ -79,6 +80,31 @@ class Groups:
     sums: list[tuple[Integers, Any]]
 
 
+class AbstractFold(ABC):
+    """Exact integers that rows add up to, whoever reads them, in whatever parts and order.
+
+    It can be pickled, so that an engine takes it to where the rows are.
+    """
+
+    @property
+    @abstractmethod
+    def numbers(self) -> Sequence[str]:
+        """The columns that are read as numbers, as of `AbstractSource.batches`."""
+
+    @property
+    @abstractmethod
+    def texts(self) -> Sequence[str]:
+        """The columns of texts that are read as they are."""
+
+    @abstractmethod
+    def zeros(self) -> Integers:
+        """Return what no rows add up to: 0 everywhere, in 64 bits, in a shape that no row moves."""
+
+    @abstractmethod
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Add some rows to `found`, of the shape of `zeros`, so that 2^37 rows fit its 64 bits."""
+
+
 class AbstractSource(ABC):
     """A table, as one engine reads it; every release takes one, of this package or of another.
 
@@ -124,6 +150,20 @@ class AbstractSource(ABC):
         from lownoise.engines.units import first_rows
 
         return first_rows(self, unit, columns)
+
+    def fold(self, work: AbstractFold) -> Integers:
+        """Return what all rows add up to, each once, in no order.
+
+        An engine that reads in several threads, or far away, does so here; by default rows come
+        here in their order.
+
+        Args:
+            work: what a row adds.
+        """
+        found = work.zeros()
+        for batch in self.batches(work.numbers, work.texts):
+            work.add(found, batch)
+        return found
 
     def sums(self, ranges: Sequence[Range], *, complete: bool) -> Sums:
         """Return the exact sums of columns of integers, each clipped to its range.
@@ -283,19 +323,59 @@ def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame
         integers = all(kind == "integers" for kind in source.kinds(coding.columns))
         scaled = coding.of_integers() if integers else None
         if scaled is None:
-            return _of_batches(source, coding, complete=query.drops_missing)
+            return CodeSums.totals(source.fold(CodeSums(query)))
         return _of_integers(source, coding, scaled, complete=query.drops_missing)
 
 
-def _of_batches(source: AbstractSource, coding: AbstractCoding, *, complete: bool) -> Totals:
-    """Sum the codes batch by batch."""
-    count, sums = 0, [0] * coding.step.size
-    for batch in source.batches(coding.columns):
+@final
+@dataclass(frozen=True, eq=False)
+class CodeSums(AbstractFold):
+    """The sums of codes and how many rows those are, by high and low bits, shape (r + 1, 2).
+
+    Args:
+        query: what is summed.
+
+    Examples:
+        >>> from lownoise.engines.codings import Coding, TotalsQuery
+        >>> one = np.ones(1)
+        >>> coding = Coding(columns=("x",), lower=0 * one, upper=4 * one, center=2 * one,
+        ...                 missing=2 * one, step=one / 2)
+        >>> work = CodeSums(TotalsQuery(coding, drops_missing=False))
+        >>> work.add(found := work.zeros(), Batch([np.array([-9.0, 0.9, np.nan])], []))
+        >>> CodeSums.totals(found)
+        Totals(count=3, sums=(-6,))
+    """
+
+    query: TotalsQuery
+
+    @property
+    def numbers(self) -> Sequence[str]:
+        """The columns of the coding."""
+        return self.query.coding.columns
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """None."""
+        return ()
+
+    def zeros(self) -> Integers:
+        """Return zeros, a pair a code and one for the count."""
+        return np.zeros((self.query.coding.step.size + 1, 2), dtype=np.int64)
+
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Add the codes of rows."""
+        complete = self.query.drops_missing
         columns = complete_rows(batch.numbers) if complete else batch.numbers
         if len(columns[0]):
-            count += len(columns[0])
-            sums = [a + b for a, b in zip(sums, coding.sums(columns), strict=True)]
-    return Totals(count, tuple(sums))
+            found[-1, 1] += len(columns[0])
+            for i, total in enumerate(self.query.coding.sums(columns)):
+                found[i] += (total >> HALF, total & ((1 << HALF) - 1))
+
+    @staticmethod
+    def totals(found: Integers) -> Totals:
+        """Return what was found as whole numbers."""
+        *sums, count = [(high << HALF) + low for high, low in found.tolist()]
+        return Totals(count, tuple(sums))
 
 
 def _of_integers(
