@@ -9,9 +9,10 @@ and its codes are exact multiples, the engine sums the integers instead, which i
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
@@ -21,7 +22,7 @@ from lownoise.engines.codings import Totals
 from lownoise.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from lownoise.engines.codings import AbstractCoding, ScaledIntegers, TotalsQuery
     from lownoise.numbers.arrays import Integers, Vector
@@ -228,12 +229,9 @@ def complete_rows(columns: Sequence[Vector]) -> list[Vector]:
 
 
 def named(table: Any) -> str:  # noqa: ANN401
-    """Return how messages call the table; of an address nothing that may be secret."""
-    from lownoise.engines.tables import Table, bare
-
+    """Return how messages call the table."""
     table = _of_units(table)[0]
-    own = table.path if isinstance(table, Table) else table
-    return bare(str(own)) if isinstance(own, (str, PathLike)) else type(own).__name__
+    return str(table) if isinstance(table, (str, Path)) else type(table).__name__
 
 
 def failed(table: Any, what: str) -> str:  # noqa: ANN401
@@ -267,11 +265,28 @@ def no_numbers(name: str, kind: object) -> TableError:
     )
 
 
+def on_spark(table: object) -> bool:
+    """Return whether it is a DataFrame of Spark, which is not loaded to find out."""
+    frames = sys.modules.get("pyspark.sql.dataframe")
+    return frames is not None and isinstance(table, frames.DataFrame)
+
+
+def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> AbstractSource:  # noqa: ANN401
+    if on_spark(table):
+        from lownoise.engines import spark
+
+        return spark.opened(table, columns, ordered)
+    from lownoise.engines import duckdb
+
+    return duckdb.opened(table, columns, ordered)
+
+
 def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: ANN401 (any frame)
     """Return the table as an engine reads it; DuckDB, where it is of no engine itself.
 
     Args:
-        table: an `AbstractSource`, or as `lownoise.engines.duckdb.opened` takes it.
+        table: an `AbstractSource`, a Spark DataFrame, or as `lownoise.engines.duckdb.opened` takes
+            it.
         columns: the names that the question needs.
 
     Raises:
@@ -279,15 +294,14 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
             no numbers: known from its schema, before a row is read.
         EngineError: where its schema could not be read; the text is the same for every cause.
     """
-    from lownoise.engines.duckdb import opened
     from lownoise.engines.frames import with_unit
 
     own, unit = _of_units(table)
     every = list(columns if unit is None else dict.fromkeys([*columns, *unit.columns]))
     ordered = () if unit is None else {*unit.order_by} - {*columns, unit.column}
-    if unit is not None:
+    if unit is not None and not on_spark(own):
         own = with_unit(own, unit.column, {*columns, *unit.order_by})
-    found = own if isinstance(own, AbstractSource) else opened(own, every, ordered)
+    found = own if isinstance(own, AbstractSource) else _opened(own, every, ordered)
     with alike(failed(own, "opened"), TableError):
         found.kinds(every)
         if unit is not None and found.kinds([unit.column])[0] not in found.unit_kinds:
