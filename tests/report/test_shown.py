@@ -67,6 +67,7 @@ SHOWN = {
     "StreamPlan": lambda _: [stream(ln.Prefix(365))],
     "stream": lambda _: [ln.stream(ln.Prefix(10), budget=ln.zcdp(0.5)).terms],
     "Stream": lambda _: [ln.stream(ln.Prefix(10), budget=ln.zcdp(0.5))],
+    "Table": lambda _: [ln.Table("t.csv", separator=";"), ln.Table(["1.csv"] * 1000)],
     "verify": lambda _: [v := ln.verify(planned().to_json()), v.checks[0], v.checks[-1]],
     "LocalPlan": lambda _: [devices(), ln.local(ln.Ball(50), ln.local_dp(1))],
     "local": lambda _: [

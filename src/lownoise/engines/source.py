@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
@@ -229,9 +229,12 @@ def complete_rows(columns: Sequence[Vector]) -> list[Vector]:
 
 
 def named(table: Any) -> str:  # noqa: ANN401
-    """Return how messages call the table."""
+    """Return how messages call the table; of an address nothing that may be secret."""
+    from lownoise.engines.tables import Table, bare
+
     table = _of_units(table)[0]
-    return str(table) if isinstance(table, (str, Path)) else type(table).__name__
+    own = table.path if isinstance(table, Table) else table
+    return bare(str(own)) if isinstance(own, (str, PathLike)) else type(own).__name__
 
 
 def failed(table: Any, what: str) -> str:  # noqa: ANN401
