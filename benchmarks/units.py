@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks.units [ROWS]`: means of flights by aircraft, and what bounding units takes.
+"""`python -m benchmarks.units [ROWS | exchange]`: means of flights by aircraft; what units take.
 
 The table is that of docs/units.md: no number in it depends on a draw. With ROWS a table of so many
-is made instead, and a release of it is timed beside the bare window query of the engine.
+is made instead, and a release of it is timed beside the bare window query of the engine. With
+`exchange` it is printed what it costs that a unit may have any other rows.
 """
 
 import sys
@@ -61,6 +62,39 @@ def by_aircraft() -> None:
         print("|", " | ".join(map(str, (*cells, f"{half[1]:.2f}"))), "|")
 
 
+def exchange() -> None:
+    """Print a row a question: errors under "substitute" over those of "add_remove", and gaps."""
+    box = ln.Box([0] * 8, [1] * 8)
+    columns = [f"x{i}" for i in range(8)]
+    by = {"a": 8, "b": 5}
+    asked = {
+        "mean of one column": ln.Mean(["x"], ln.Box([0], [1])),
+        "means of 8 columns": ln.Mean(columns, box),
+        "means over a ball of 8 columns": ln.Mean(columns, ln.Ball(8)),
+        "means of 5 one-hot columns": ln.Mean(columns[:5], ln.Points(np.eye(5))),
+        "moments of 3 columns": ln.Moments(columns[:3], ln.Box([0] * 3, [1] * 3)),
+        "total of one column from 0 to 1": ln.Sum(["x"], ln.Box([0], [1])),
+        "totals of 8 columns from 0 to 1": ln.Sum(columns, box),
+        "histogram of 8 cells": ln.Histogram("a", 8),
+        "8 x 5 cells and their margins": ln.Marginals(by, way=2),
+        "distribution over 20 bins": ln.Distribution("x", list(range(21))),
+        "parities of 8 bits, degree 2": ln.Parity(columns, degree=2),
+        "means of 8 columns by 8 groups": ln.Mean(columns, box, by={"a": 8}, way=1),
+    }
+    print("| question | Gaussian | gap | pure, ε = 1 |")
+    print("|---|---:|---:|---:|")
+    for name, question in asked.items():
+        cells = [name]
+        for budget in (ln.zcdp(0.5), ln.pure_dp(1)):
+            given = {"budget": budget, "privacy_unit": "who", "rows_per_unit": 10}
+            plan = ln.plan(question, relation="substitute", **given)
+            least = ln.plan(question, relation="add_remove", **given)
+            cells.append(f"{plan.terms.compared / least.terms.compared:.2f}")
+            if plan.terms.gaussian:
+                cells.append(f"{plan.certificate.gap:.0%}" if plan.certificate.gap > 1e-4 else "0")
+        print("|", " | ".join(cells), "|")
+
+
 def timed(rows: int) -> None:
     """Print the seconds of the bare window query and of a release, least of three."""
     rng = np.random.default_rng(0)
@@ -93,7 +127,9 @@ def timed(rows: int) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if sys.argv[1:] == ["exchange"]:
+        exchange()
+    elif len(sys.argv) > 1:
         timed(int(sys.argv[1]))
     else:
         by_aircraft()

@@ -19,7 +19,7 @@ import pytest
 import lownoise as ln
 from cases import MEMBERS
 from lownoise.errors import FileError, LownoiseError, PlanError, QuestionError
-from lownoise.noise.groups import group_mechanism, group_values
+from lownoise.noise.group_noise import group_mechanism, group_values
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning import Plan
 from lownoise.questions import QUESTIONS

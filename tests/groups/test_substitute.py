@@ -19,7 +19,7 @@ import lownoise as ln
 from cases import MEMBERS
 from groups.test_groups import BOX, COLUMNS, PURE, N, asked, covariance_of_integers, exact, table
 from lownoise.errors import FileError, LownoiseError
-from lownoise.noise.groups import group_mechanism, group_values
+from lownoise.noise.group_noise import group_mechanism, group_values
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning import Plan
 from lownoise.sets.bodies import SymmetricPoints

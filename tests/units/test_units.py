@@ -470,7 +470,8 @@ WRONG = {
     "order_by=3": {"order_by": 3},
     "null_unit='keep'": {"null_unit": "keep"},
     "is no name of a column": {"privacy_unit": ""},
-    'needs relation="add_remove"': {"relation": "substitute", "size": 9},
+    "size=9 would be a number of rows": {"relation": "substitute", "size": 9},
+    "relation is a body of changes": {"relation": ln.Ball(2, radius=1), "size": 9},
 }
 
 

@@ -153,6 +153,30 @@ class SubstituteBound:
         least = self.tables.least(self.changes, self.order, self.weights, all_rows=all_rows)
         return math.sqrt(2) * own * least * (1 - _TINY)
 
+    def of_values(
+        self,
+        own: float,
+        dual: AbstractDual,
+        weights: Vector,
+        body: AbstractBody,
+        embed: Vector | None,
+        middle: Vector | None,
+    ) -> float:
+        """Return what is proved from what is of one group, and with what evidence.
+
+        Args:
+            own: what is proved of one group.
+            dual: the evidence that does, whose last answer is the count.
+            weights: ω of sums and the count.
+            body: what one value changes that comes or goes.
+            embed: as of `paired`.
+            middle: where the values are symmetric about, beside the center; None: nowhere.
+        """
+        apart = embed is None or not (np.any(embed[:-1, -1]) or np.any(embed[-1, :-1]))
+        if apart and middle is not None and not np.any(middle):
+            return self.symmetric(own, dual, float(weights[-1]))
+        return self.paired(dual, pairs_of(dual, body, middle), weights, embed)
+
     def symmetric(self, own: float, dual: AbstractDual, weight: float) -> float:
         """Return what is proved where values are symmetric about the center.
 

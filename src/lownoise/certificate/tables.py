@@ -49,8 +49,8 @@ class ResidualDual:
 
     Args:
         cells: c ≥ 0 on a cell of each orbit of marginals, shape (g,).
-        patterns: which attributes of a record change, by type, shape (k, t); one row of zeros under
-            `add_remove`.
+        patterns: which attributes of a record change, by type, shape (k, t); a row of zeros where
+            one comes or goes.
         chances: w ≥ 0, shape (k,).
     """
 

@@ -83,7 +83,7 @@ def ledger_charge(
         str | None,
         typer.Option(
             help="What its neighbours are: substitute, add_remove or changes; of all rows of one "
-            '"add_remove per COLUMN".'
+            '"add_remove per COLUMN" or "substitute per COLUMN".'
         ),
     ] = None,
 ) -> None:

@@ -149,6 +149,23 @@ def ball_loss(dimension: int, epsilon: float) -> Loss:
     return Loss(epsilon, 0.0, rho, noise_curve.ball_mu_up(dimension, epsilon), ball)
 
 
+def worse(losses: Sequence[Loss]) -> Loss:
+    """Return what a run reveals of changes each of which reveals one of these at most.
+
+    Examples:
+        >>> worse([Loss(1.0, 0.0, 0.25, 3.0), Loss(0.5, 0.0, 0.5, 4.0)])
+        Loss(epsilon=1.0, delta=0.0, rho=0.5, mu=4.0, ball=0)
+    """
+    if len(losses) == 1:
+        return losses[0]
+    epsilon, delta, rho, mu = (
+        max(getattr(loss, name) for loss in losses) for name in ("epsilon", "delta", "rho", "mu")
+    )
+    # of noise e^{−|z|} what the farthest change reveals is what any does
+    ball = losses[0].ball if all(loss.ball == losses[0].ball for loss in losses) else 0
+    return Loss(epsilon, delta, rho, mu, ball)
+
+
 def composed(losses: Sequence[Loss]) -> Loss:
     """Return what several runs reveal together: ε, δ, ρ and μ² add (Dong, Roth & Su 2022).
 

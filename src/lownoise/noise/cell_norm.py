@@ -132,6 +132,11 @@ class CellLayout(AbstractLayout):
         return PointDifferences(points) if self.blocks.public else SymmetricPoints(points)
 
     @property
+    def becoming(self) -> PointDifferences:
+        """What one changes that becomes another."""
+        return PointDifferences(self.changes.points)
+
+    @property
     def length(self) -> int:
         """How many integers there are."""
         return int(self.coordinates.pivots.size)

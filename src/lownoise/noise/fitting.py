@@ -23,7 +23,7 @@ from lownoise.noise.means import MeanTotals, coding_for
 from lownoise.noise.mechanism import SHOWN, AdditiveMechanism, covering
 from lownoise.noise.queries import QueryTotals, query_body
 from lownoise.numbers.arrays import frozen, triangle_of
-from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sensitivity.factors import BlockShape, DenseShape, DiagonalShape
 from lownoise.sensitivity.relations import Change, sensitivity_set
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def gaussian_mean(
     parameter: float,
     chosen: Coordinates,
     multipliers: Vector | None = None,
+    about: Vector | None = None,
 ) -> AdditiveMechanism:
     """Return the mechanism of means whose noise has `shape`, scaled to reveal at most μ.
 
@@ -80,11 +81,13 @@ def gaussian_mean(
         parameter: μ > 0.
         chosen: the coordinates that are summed.
         multipliers: for the bound on how far records can change, or None.
+        about: the domain's center, where codes are taken about that; by default the question's.
 
     Raises:
         PlanError: where the shape has no noise in a direction that needs some.
     """
-    body = sensitivity_set(question.domain, relation, question.center, chosen)
+    coded = question.center if about is None else about
+    body = sensitivity_set(question.domain, relation, coded, chosen)
     width = extent = body.widths()
     if isinstance(relation, Change):
         assert size is not None  # noqa: S101 (one record changes, of so many)
@@ -100,7 +103,7 @@ def gaussian_mean(
         count_step = step[-1] = min(float(step[-1]), 1.0)
     totals = MeanTotals(
         query=TotalsQuery(
-            coding_for(question, chosen, frozen(step[: chosen.pivots.size].copy())),
+            coding_for(question, chosen, frozen(step[: chosen.pivots.size].copy()), about),
             question.drops_missing,
         ),
         relation=relation,
@@ -108,6 +111,7 @@ def gaussian_mean(
         count_step=count_step,
         coordinates=chosen,
         multipliers=multipliers,
+        center=None if np.array_equal(coded, question.center) else question.center,
         comes=question.comes,
     )
     mechanism = gaussian(totals, shape.scaled(1 / parameter / step), parameter)
@@ -182,6 +186,31 @@ def grid_steps(
     largest = np.where(used, np.maximum(extent, np.where(most > least, most, 0.0)), 1.0)
     exponent = np.maximum(exponent, np.ceil(np.log2(largest)) - _MOST_BITS)
     return np.exp2(np.where(used, exponent, 0.0))
+
+
+def beside(shape: AbstractShape, deviation: float) -> AbstractShape:
+    """Return noise of one number more, the last, that is independent of the others.
+
+    Args:
+        shape: of the others.
+        deviation: of that one, at μ = 1.
+
+    Raises:
+        PlanError: where the kind of shape is not known.
+
+    Examples:
+        >>> beside(DiagonalShape([1.0]), 2.0).scale
+        array([1., 2.])
+    """
+    if isinstance(shape, DiagonalShape):
+        return DiagonalShape(frozen(np.append(shape.scale, deviation)))
+    if isinstance(shape, BlockShape):
+        return BlockShape(frozen(np.append(shape.scale, deviation)), shape.places, shape.block)
+    if not isinstance(shape, DenseShape):
+        raise PlanError(f"shape={type(shape).__name__} is of no known kind; plan again")
+    rows = np.pad(shape.factor, ((0, 1), (0, 1)))
+    rows[-1, -1] = deviation
+    return DenseShape(frozen(rows))
 
 
 _THIN = 2.0**-12  # of a deviation: adds 2^-24 to its variance

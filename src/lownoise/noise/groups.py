@@ -28,50 +28,35 @@ this, since the inverse of a part of LLᵀ is at most that part of the inverse.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import FileError, PlanError
-from lownoise.noise.abstract import AbstractNoise, Loss, gaussian_loss
 from lownoise.noise.marginals import MarginalTotals, Piece
 from lownoise.noise.mechanism import (
     AbstractTotals,
-    AdditiveMechanism,
     check_public,
     check_rows,
-    covering,
 )
-from lownoise.noise.residual import ResidualLayout, ResidualNoise
 from lownoise.noise.tables import tables_of
-from lownoise.noise.units import of_one_row, times_up
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import fraction_up, grown, sqrt_up
-from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity.factors.tables import ProductFactor, differences
+from lownoise.sensitivity.factors.tables import differences
 from lownoise.sensitivity.relations import SUBSTITUTE
-from lownoise.sensitivity.residuals import TableChanges
-from lownoise.sensitivity.residuals.ordered import split_marginals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.engines.groups import GroupSums
-    from lownoise.noise.gaussian import GaussianNoise
     from lownoise.noise.means import MeanTotals
     from lownoise.numbers.arrays import Vector
-    from lownoise.numbers.randomness import Randomness
     from lownoise.questions.groups import GroupedMean
-    from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sensitivity.residuals import TableChanges
     from lownoise.sets.bodies import AbstractBody
-
-_FARTHEST = 2.0**56  # of a deviation, in steps: 64 times that still fits 64 bits
 
 
 @final
@@ -202,6 +187,11 @@ class GroupTotals(AbstractGroupTotals):
         return GroupChanges(self.inner.changes, self.tables.changes, count)
 
     @property
+    def becoming(self) -> GroupChanges:
+        """What a record changes that becomes another, of any group."""
+        return GroupChanges(self.inner.changes, self.tables.changes, int(self.grid[-1]))
+
+    @property
     def pieces(self) -> Iterator[Piece]:
         """The parts in which integers are summed and noised, in their order."""
         for own in self.tables.pieces:
@@ -235,216 +225,3 @@ class GroupTotals(AbstractGroupTotals):
             for space in self.tables.layout.spaces
         ]
         return frozen(np.outer(np.concatenate(found), self.inner.rounding).reshape(-1))
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class GroupNoise(AbstractNoise):
-    """Gaussian noise σ_A·(D ⊗ … ⊗ D ⊗ L)ξ for each set A of attributes.
-
-    Args:
-        inner: of shape L, in steps.
-        tables: σ_A.
-        public: whether the number of records is, whose count of all rows then has no noise.
-
-    Raises:
-        PlanError: where integers do not hold it.
-    """
-
-    inner: GaussianNoise
-    tables: ResidualNoise
-    public: bool = False
-
-    def __post_init__(self) -> None:
-        widest = float(np.max(self.inner.shape.deviations(), initial=0.0))
-        for deviation, inside in self.tables.widest():
-            if not deviation * 2.0 ** (inside / 2) * widest < _FARTHEST:
-                raise PlanError(
-                    "noise of some group is beyond what integers hold; give a larger budget, or "
-                    "fewer attributes"
-                )
-
-    @property
-    def width(self) -> int:
-        """How many integers stand in place of one count."""
-        return self.inner.dimension
-
-    @property
-    def dimension(self) -> int:
-        """How many integers there are."""
-        return self.tables.layout.length * self.width
-
-    @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
-
-    @property
-    def log_concave(self) -> bool:
-        """It is."""
-        return True
-
-    def loss(self, changes: GroupChanges) -> Loss:  # type: ignore[override]  # what groups have
-        """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
-        one, times = of_one_row(changes)
-        own = one.inner.radius_up(self.inner.shape)
-        if not one.count:
-            found = grown(own * self.tables.radius_up(one.tables))
-            return gaussian_loss(times_up(times, found))
-        alone = one.tables.cost_up(self.tables.variances)
-        both = TableChanges(one.tables.orbits, SUBSTITUTE).cost_up(self.tables.variances)
-        if not math.isfinite(own + alone + both):
-            return gaussian_loss(math.inf)
-        square, h = Fraction(own) ** 2, Fraction(alone)
-        most = max(2 * h, Fraction(both)) * square
-        beside = square - Fraction(one.count) ** 2 / self.count_variance
-        found = sqrt_up(fraction_up(max(most, 4 * h * beside)))
-        return gaussian_loss(times_up(times, found))
-
-    @cached_property
-    def count_variance(self) -> Fraction:
-        """The variance of the count in LLᵀ, exactly."""
-        _, entries = self.inner.shape.row(self.width - 1)
-        return sum((Fraction(e) ** 2 for e in entries.tolist()), Fraction(0))
-
-    @cached_property
-    def _rows(self) -> Vector:
-        """L with a column of zeros before it, shape (w, w + 1)."""
-        shape, w = self.inner.shape, self.width
-        found = np.zeros((w, w + 1))
-        for i in range(w):
-            places, entries = shape.row(i)
-            found[i, 1 + places] = entries
-        return found
-
-    def part(self, piece: Piece, randomness: Randomness) -> Any:  # noqa: ANN401 (64 bits)
-        """Return the rounding of one piece of a draw."""
-        space = piece.space
-        factor = ProductFactor(
-            scales=(float(self.tables.orbit_deviations[space.orbit]),),
-            spans=((0,),),
-            rows=(self._rows,),
-            sizes=space.sizes,
-            copies=len(piece.sets),
-        )
-        found = rounded_gaussian(factor, randomness=randomness)
-        if self.public and not space.sizes:  # the sums of all rows, beside their exact count
-            found = np.where(np.arange(found.size) % self.width == self.width - 1, 0, found)
-        return found
-
-    def integers(self, randomness: Randomness) -> list[int]:
-        """Return the rounding of one draw."""
-        own = (self.part(piece, randomness).tolist() for piece in _pieces(self))
-        return [k for piece in own for k in piece]
-
-    def simulate(self, count: int, randomness: Randomness) -> Vector:
-        """Return the noise of `count` releases in steps; shape (count, r)."""
-        found = np.zeros((count, self.dimension))
-        for piece in _pieces(self):
-            many = Piece(piece.start, piece.space, tuple(piece.sets) * count)
-            own = self.part(many, randomness).astype(np.float64).reshape(count, -1)
-            found[:, piece.start : piece.start + own.shape[1]] = own
-        return found
-
-    def answer_factor(self, unit: Vector, embed: Vector | None) -> AbstractShape:
-        """Refuse: no factor of so many answers is formed.
-
-        Raises:
-            PlanError: as said.
-        """
-        raise PlanError("region of means by groups is not formed; use simultaneous_interval")
-
-    def deviations(self, unit: Vector, embed: Vector | None) -> Vector:
-        """Return the standard deviations of the integers, each in its unit, shape (r,).
-
-        Args:
-            unit: what one step of each is worth.
-            embed: None: how answers follow is known by the view.
-        """
-        del embed
-        own = self.inner.shape.deviations()
-        found = []
-        for space in self.tables.layout.spaces:
-            sigma = float(self.tables.orbit_deviations[space.orbit]) * 2.0 ** (len(space.sizes) / 2)
-            found.append(np.outer(np.full(len(space.sets) * space.length, sigma), own))
-            if self.public and not space.sizes:
-                found[-1][:, -1] = 0.0
-        return frozen(np.concatenate(found).reshape(-1) * unit)
-
-
-def _pieces(noise: GroupNoise) -> Iterator[Piece]:
-    for space in noise.tables.layout.spaces:
-        for start, sets in space.pieces:
-            yield Piece(start * noise.width, space, sets)
-
-
-def group_tables(question: GroupedMean, deviations: Vector) -> tuple[MarginalTotals, ResidualNoise]:
-    """Return the tables of one number for each record, in whole records, and their noise.
-
-    Args:
-        question: what is asked.
-        deviations: σ of each residual orbit, shape (k,).
-
-    Raises:
-        PlanError: where it is more than integers hold.
-    """
-    blocks = split_marginals(question.groups, public=False)
-    layout = ResidualLayout(blocks, frozen(np.ones(deviations.size)))
-    totals = MarginalTotals(
-        attributes=question.groups.attributes,
-        relation=layout.relation,
-        size=None,
-        layout=layout,
-    )
-    return totals, ResidualNoise(layout, frozen(deviations))
-
-
-def group_mechanism(
-    question: GroupedMean, values: AdditiveMechanism, deviations: Vector, size: int | None = None
-) -> AdditiveMechanism:
-    """Return the integers of groups and their noise.
-
-    Args:
-        question: what is asked.
-        values: the mechanism of the mean under `add_remove`, with Gaussian noise.
-        deviations: σ of each residual orbit, shape (k,).
-        size: the public number of records, None under `add_remove`.
-    """
-    inner: Any = values.totals
-    own: Any = values.noise
-    tables, noise = group_tables(question, deviations)
-    totals = GroupTotals(question=question, inner=inner, tables=tables, size=size)
-    return AdditiveMechanism(totals, GroupNoise(own, noise, public=size is not None))
-
-
-def group_values(mechanism: AdditiveMechanism) -> AdditiveMechanism:
-    """Return the mechanism of a mean that a mechanism of groups is made of."""
-    totals: Any = mechanism.totals
-    noise: Any = mechanism.noise
-    return AdditiveMechanism(totals.inner, noise.inner)
-
-
-def gaussian_groups(
-    question: GroupedMean,
-    values: AdditiveMechanism,
-    variances: Vector,
-    parameter: float,
-    size: int | None = None,
-) -> AdditiveMechanism:
-    """Return the mechanism whose noise is in proportion to these, as little as reveals μ.
-
-    Args:
-        question: what is asked.
-        values: the mechanism of the mean, with Gaussian noise that reveals about μ.
-        variances: σ² of each residual orbit that roughly cost 1, shape (k,).
-        parameter: μ > 0.
-        size: the public number of records, None under `add_remove`.
-
-    Raises:
-        PlanError: where a set of attributes that needs noise has none.
-    """
-
-    def scaled(factor: float) -> AdditiveMechanism:
-        return group_mechanism(question, values, np.sqrt(variances) * factor, size)
-
-    return covering(scaled, lambda found: found.loss.mu, parameter)

@@ -20,6 +20,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
+from lownoise.noise.units import Repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -135,6 +136,11 @@ class AbstractLayout(ABC):
     @abstractmethod
     def changes(self) -> Any:  # noqa: ANN401 (what noise of the layout knows how to cover)
         """All that one neighbour changes: what noise covers, and what evidence is about."""
+
+    @property
+    def becoming(self) -> Any:  # noqa: ANN401 (likewise)
+        """As of totals."""
+        return Repeated(self.changes, 2)
 
     @property
     @abstractmethod
@@ -316,6 +322,11 @@ class MarginalTotals(AbstractTotals):
     def changes(self) -> Any:  # noqa: ANN401 (as of the layout)
         """All that one neighbour changes in the tables."""
         return self.layout.changes
+
+    @property
+    def becoming(self) -> Any:  # noqa: ANN401 (as of the layout)
+        """As of the layout."""
+        return self.layout.becoming
 
     def read(self, table: Any) -> Records:  # noqa: ANN401 (what an engine takes)
         """Return the categories of all rows.

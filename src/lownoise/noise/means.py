@@ -19,6 +19,7 @@ from lownoise.engines import (
 )
 from lownoise.errors import DomainError, PlanError
 from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
+from lownoise.noise.units import standing
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.bodies import (
@@ -198,6 +199,18 @@ class MeanTotals(AbstractTotals):
         if not isinstance(found.body, (ImageBody, SectionBody)):
             return found
         return RoundedBody(found.body.with_multipliers(self.multipliers), found.slack)
+
+    @cached_property
+    def becoming(self) -> AbstractBody:
+        """What a record changes that becomes another: sums by a difference, and not the count."""
+        found = self.query.coding.changes(None)
+        many = self.multipliers
+        inner = found.body if isinstance(found, RoundedBody) else found
+        if many is not None and isinstance(inner, ImageBody):
+            # those of the lifted body have one more, of the count
+            inner = inner.with_multipliers(many[: inner.base.dimension])
+            found = RoundedBody(inner, found.slack) if isinstance(found, RoundedBody) else inner
+        return found if self.comes else standing(found)
 
     def read(self, table: Any) -> Totals:  # noqa: ANN401 (what an engine takes)
         """Return the sums of all records' codes, and their number.

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, final
 import numpy as np
 
 from lownoise.errors import PlanError, TableError
-from lownoise.noise.units import Repeated
+from lownoise.noise.abstract import worse
+from lownoise.noise.units import Repeated, repeated
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import checked_relation
 
@@ -66,6 +67,14 @@ class AbstractTotals(ABC):
     @abstractmethod
     def changes(self) -> Any:  # noqa: ANN401 (a set, or what has a `radius_up` of its own)
         """The set of all changes that one neighbour makes to the integers."""
+
+    @property
+    def becoming(self) -> Any:  # noqa: ANN401 (as of `changes`)
+        """What a record changes that becomes another, where their number is private.
+
+        By default twice what one changes that comes or goes, as one goes and one comes.
+        """
+        return Repeated(self.changes, 2)
 
     @abstractmethod
     def read(self, table: Any) -> Any:  # noqa: ANN401 (what an engine takes, and what it makes)
@@ -250,8 +259,11 @@ class AdditiveMechanism:
     @cached_property
     def loss(self) -> Loss:
         """What one run reveals, from the final integers and the final noise alone."""
-        changes = self.totals.changes
-        return self.noise.loss(changes if self.unit is None else Repeated(changes, self.unit.rows))
+        changes, unit = self.totals.changes, self.unit
+        if unit is None:
+            return self.noise.loss(changes)
+        every = (changes, self.totals.becoming) if unit.exchanged else (changes,)
+        return worse([self.noise.loss(repeated(own, unit.rows)) for own in every])
 
     def read(self, table: Any) -> Any:  # noqa: ANN401 (what an engine takes, and what it makes)
         """Return what an engine makes of a table, or of the first rows of each unit.

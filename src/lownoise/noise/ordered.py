@@ -10,7 +10,7 @@ and a record moves the noisy table by exactly what `residuals.ordered_cost` says
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
@@ -42,6 +42,11 @@ class OrderedLayout(AbstractResidualLayout):
     def changes(self) -> Blocks:
         """What the marginals see of a record."""
         return self.blocks
+
+    @cached_property
+    def becoming(self) -> Blocks:
+        """What they see of one that becomes another."""
+        return replace(self.blocks, becoming=True)
 
     @property
     def parts(self) -> tuple[Block, ...]:

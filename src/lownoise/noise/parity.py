@@ -26,6 +26,7 @@ from lownoise.numbers.rounding import grown, sqrt_up
 from lownoise.privacy import noise_curve
 from lownoise.samplers.laplace import MOST, rounded_laplace
 from lownoise.sensitivity.factors import DiagonalShape
+from lownoise.sensitivity.relations import SUBSTITUTE
 from lownoise.sensitivity.residuals.cost import parity_cost_up, parity_costs
 
 if TYPE_CHECKING:
@@ -109,6 +110,13 @@ class ParityTotals(AbstractCountTotals["Parity"]):
         costs = parity_costs(len(asked.attributes), asked.degrees, str(self.relation))
         shift = 2.0 if self.size is not None else 1.0
         return ParityChanges(costs, self.steps, tuple(asked.counts), shift)
+
+    @property
+    def becoming(self) -> ParityChanges:
+        """What a record changes that becomes another: some parities by 2, and not their number."""
+        asked = self.question
+        costs = parity_costs(len(asked.attributes), asked.degrees, SUBSTITUTE)
+        return ParityChanges(costs, self.steps, tuple(asked.counts), 2.0)
 
     def read(self, table: Any) -> Bits:  # noqa: ANN401 (what an engine takes)
         """Return the bits of all rows.

@@ -77,10 +77,19 @@ def queries_follow(question: AbstractQueries, chosen: Coordinates) -> bool:
 
 
 def query_body(
-    question: AbstractQueries, relation: Relation, chosen: Coordinates
+    question: AbstractQueries, relation: Relation, chosen: Coordinates, *, exchanged: bool = False
 ) -> SymmetricPoints | PointDifferences:
-    """Return the body of all changes that one neighbour makes to the summed queries."""
+    """Return the body of all changes that one neighbour makes to the summed queries.
+
+    Args:
+        question: what is asked.
+        relation: what a neighbour is.
+        chosen: the queries that are summed.
+        exchanged: whether a row of a unit becomes another, beside coming and going.
+    """
     kept = frozen(np.ascontiguousarray(question.matrix[chosen.pivots].T))
+    if exchanged:  # 0 is what no row adds
+        return PointDifferences(frozen(np.pad(kept, ((1, 0), (0, 0)))))
     counted = checked_relation(relation).counted
     return SymmetricPoints(kept) if counted else PointDifferences(kept)
 
@@ -130,6 +139,11 @@ class QueryTotals(AbstractCountTotals["AbstractQueries"]):
         # at most 2^52: exact, and so are their differences
         codes = frozen(np.unique(self.codes, axis=0).astype(np.float64))
         return PointDifferences(codes) if self.size is not None else SymmetricPoints(codes)
+
+    @property
+    def becoming(self) -> AbstractBody:
+        """The differences of what records add."""
+        return PointDifferences(frozen(np.unique(self.codes, axis=0).astype(np.float64)))
 
     def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
         """Return how many rows each record has.

@@ -20,6 +20,7 @@ from lownoise.noise.marginals import AbstractResidualLayout
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
 from lownoise.sensitivity.factors.tables import DifferenceFactor, differences
+from lownoise.sensitivity.relations import SUBSTITUTE
 from lownoise.sensitivity.residuals import TableChanges
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ class ResidualLayout(AbstractResidualLayout):
     def changes(self) -> TableChanges:
         """What one record changes in tables of counts."""
         return TableChanges(self.orbits, self.blocks.relation)
+
+    @property
+    def becoming(self) -> TableChanges:
+        """What one changes that becomes another."""
+        return TableChanges(self.orbits, SUBSTITUTE)
 
     @cached_property
     def parts(self) -> tuple[_Part, ...]:

@@ -63,6 +63,11 @@ class SumTotals(AbstractTotals):
         """The set of all changes that one neighbour makes to the integers."""
         return self.inner.changes
 
+    @property
+    def becoming(self) -> AbstractBody:
+        """What a record changes that becomes another: by a difference of two."""
+        return self.inner.becoming
+
     def read(self, table: Any) -> Totals:  # noqa: ANN401 (what an engine takes)
         """Return the sums of all records' codes.
 

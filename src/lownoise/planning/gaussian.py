@@ -25,7 +25,7 @@ from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
 from lownoise.sensitivity.residuals import ordered_blocks, product_blocks
-from lownoise.sensitivity.residuals.cost import parity_costs
+from lownoise.sensitivity.residuals.cost import exchanged_costs, parity_costs
 from lownoise.sensitivity.residuals.ordered import MOST_CATEGORIES, split_marginals
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.solvers import solve
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lownoise.privacy import Budget
     from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
     from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.solvers import Solution
     from lownoise.solvers.sides import Fitted
@@ -51,8 +52,14 @@ if TYPE_CHECKING:
 _LEAST_WEIGHT = 1e-100
 
 
-def plan_mean(question: Mean, request: Request) -> Plan:
-    """Return the plan for means, sums and counts of records in a domain."""
+def plan_mean(question: Mean, request: Request, changes: AbstractBody | None = None) -> Plan:
+    """Return the plan for means, sums and counts of records in a domain.
+
+    Args:
+        question: what is asked.
+        request: what else is.
+        changes: what noise is fitted to; by default what the relation says of the domain.
+    """
     relation = checked_relation(request.relation)
     if question.drops_missing and not (relation.counted or question.comes):
         raise PlanError('missing="drop" changes the public size; use "center" or a point')
@@ -67,7 +74,9 @@ def plan_mean(question: Mean, request: Request) -> Plan:
     chosen = question.coordinates()
     if isinstance(relation, Change) and not question.comes:
         relation.check(question.domain, chosen)
-    body = sensitivity_set(question.domain, relation, question.center, chosen)
+    body = changes
+    if body is None:
+        body = sensitivity_set(question.domain, relation, question.center, chosen)
     counted = relation.counted
     answers = chosen.answers(question.center if counted else None)
 
@@ -174,7 +183,7 @@ def plan_queries(question: AbstractQueries, request: Request) -> Plan:
     parameter = request.gaussian_parameter
     chosen = query_coordinates(question, relation)
     found = solve(
-        query_body(question, relation, chosen),
+        query_body(question, relation, chosen, exchanged=request.exchanged),
         order=order,
         weights=question.weights,
         queries=chosen.embed,
@@ -199,8 +208,11 @@ def plan_parity(question: Parity, request: Request) -> Plan:
     relation, size = checked_counting(request, "Parity", drops=question.drops)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
     parameter = request.gaussian_parameter
+    bits = len(question.attributes)
     found = solve_parity(
-        parity_costs(len(question.attributes), question.degrees, relation),
+        exchanged_costs(bits, question.degrees)
+        if request.exchanged
+        else parity_costs(bits, question.degrees, relation),
         np.array(question.counts, dtype=np.float64),
         question.degree_weights,
         order,
@@ -242,7 +254,9 @@ def plan_marginals(question: Marginals, request: Request) -> Plan:
         noise = ordered_mechanism(attributes, blocks, size, along.noise, parameter)
         return _plan(question, request.budget, order, along, noise)
     plain = split_marginals(question, public=size is not None)
-    found = solve_residual(plain.plain, order, relation, rtol, progress)
+    found = solve_residual(
+        plain.plain, order, relation, rtol, progress, exchanged=request.exchanged
+    )
     mechanism = residual_mechanism(attributes, plain, size, found.noise, parameter)
     return _plan(question, request.budget, order, found, mechanism)
 

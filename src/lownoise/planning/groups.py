@@ -13,7 +13,7 @@ import numpy as np
 from lownoise.certificate import order_norm
 from lownoise.certificate.groups import GroupDual
 from lownoise.errors import PlanError
-from lownoise.noise.groups import gaussian_groups
+from lownoise.noise.group_noise import gaussian_groups
 from lownoise.noise.joint_groups import both_up, joint_mechanism
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.planning.gaussian import plan_mean
@@ -58,7 +58,8 @@ def plan_groups(question: GroupedMean, request: Request) -> Plan:
     """
     size = _checked(question, request)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
-    values = plan_mean(question.mean, _of_groups(request, size, _EVEN))
+    share = _EVEN if size is not None or request.exchanged else None
+    values = plan_mean(question.mean, _of_groups(request, size, share))
     orbits = split_marginals(question.groups, public=False).plain
     tables = solve_residual(orbits, order, ADD_REMOVE, rtol, request.progress)
     own, parameter = values.terms, request.gaussian_parameter
@@ -89,7 +90,7 @@ def plan_groups(question: GroupedMean, request: Request) -> Plan:
 
 def _of_groups(request: Request, size: int | None, share: float | None) -> Request:
     """Return the request of a mean whose count is private, which every group has."""
-    if size is None:
+    if share is None and size is None:
         return request
     own = share if request.count_share is None else request.count_share
     return replace(request, relation=ADD_REMOVE, size=None, count_share=own)
@@ -192,9 +193,10 @@ def pure_groups(question: GroupedMean, request: Request) -> Builders:
     size = _checked(question, request)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
     one = _of_groups(request, size, None)
-    inner = pure_means(
-        question.mean, one if size is None else replace(one, budget=_halved(one.budget))
-    )
+    if two_steps := size is not None or request.exchanged:
+        rows = None if one.unit is None else replace(one.unit, exchanged=False)
+        one = replace(one, budget=_halved(one.budget), unit=rows)
+    inner = pure_means(question.mean, one)
     tables = cache(
         lambda: solve_residual(
             split_marginals(question.groups, public=False).plain,
@@ -216,7 +218,7 @@ def pure_groups(question: GroupedMean, request: Request) -> Builders:
             mechanism=joint_mechanism(question, own.mechanism, size),
             evidence=dual,
             additive=None,
-            budget=own.budget if size is None else request.budget,
+            budget=request.budget if two_steps else own.budget,
         )
         return replace(made, terms=terms)
 

@@ -127,6 +127,8 @@ def size_for(
         )
     if "size" in asked:
         raise PlanError("size is what is sought; leave it out")
+    if asked.get("privacy_unit") is not None:
+        raise PlanError("privacy_unit keeps the number of rows private; ask ln.budget_for")
     if checked_relation(asked.get("relation")).counted:
         raise PlanError(
             "relation=add_remove keeps the number of records private, and the error of sums and of "

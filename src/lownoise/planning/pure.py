@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from lownoise.noise.response import MOST_REPORTS, ResponseMechanism, keep_for
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import decimal_up
+from lownoise.planning.exchange import apart
 from lownoise.planning.gaussian import checked_weights, full_shape
 from lownoise.planning.pure_noise import (
     Setting,
@@ -184,17 +185,17 @@ def _builders(
     if not setting.kept.size:
         others = dict.fromkeys(others, _unmoved)
     solved = cache(lambda: _solved(question, relation, request, fit, setting))
-    fitted = cache(lambda: profile(setting))
+    fitted, asked = cache(lambda: profile(setting)), (question, weights, order)
     mechanisms: dict[str, Callable[[], Mechanism]] = {
         "k_norm": lambda: k_norm(setting),
-        "ellipsoid": lambda: _around(ellipsoid, setting, solved()),
+        "ellipsoid": lambda: _around(ellipsoid, setting, solved(), asked),
         "recursive": lambda: recursive(setting),
         "laplace": lambda: laplace(setting),
         **others,
     }
     named = request.mechanism
     if isinstance(request.asked, ApproxDP) or named == "radial":
-        mechanisms["radial"] = lambda: _around(partial(radial, fitted()), setting, solved())
+        mechanisms["radial"] = lambda: _around(partial(radial, fitted()), setting, solved(), asked)
     if named is not None and named not in mechanisms and named in NOISES.names:  # from outside
         mechanisms[named] = lambda: NOISES[named].of.fitted(setting)
 
@@ -228,7 +229,10 @@ def _solved(
     totals = setting.totals
     assert isinstance(totals, (MeanTotals, QueryTotals))  # noqa: S101 (where answers are summed)
     chosen = totals.coordinates
-    body, embed = question_body(question, relation, chosen)
+    body, embed = question_body(question, relation, chosen, exchanged=request.exchanged)
+    lifted = embed is None and body.dimension < weights.size
+    if lifted or (embed is not None and len(embed) < weights.size):  # sums alone
+        weights = weights[:-1]
     return solve(
         body,
         order=checked_order(request.order),
@@ -252,6 +256,7 @@ def _around(
     noise: Callable[[Setting, AbstractShape], AdditiveMechanism],
     setting: Setting,
     found: Solution | None,
+    asked: tuple[Any, Vector, float],
 ) -> AdditiveMechanism:
     """Return noise around the least ellipsoid of all changes.
 
@@ -261,13 +266,16 @@ def _around(
     if found is None:
         raise PlanError("no neighbour changes any answer")
     totals = setting.totals
-    step = totals.unit
+    step, shape = totals.unit, full_shape(found)
     if isinstance(totals, MeanTotals):
         step = step * (totals.size or 1)
         multipliers = found.claim.body.multipliers
+        if shape.dimension < totals.length:  # of sums alone
+            question, own, order = asked
+            shape, multipliers = apart(question, found, own, order, None)
         if multipliers is not None:
             setting = replace(setting, totals=replace(totals, multipliers=multipliers))
-    return noise(setting, full_shape(found).scaled(1 / step))
+    return noise(setting, shape.scaled(1 / step))
 
 
 def _weighted(totals: AbstractTotals, weights: Vector, question: Mean | AbstractQueries) -> Vector:

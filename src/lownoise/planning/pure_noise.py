@@ -18,13 +18,13 @@ from lownoise.noise.mechanism import covering
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.pure import KNormNoise, LaplaceNoise, RecursiveNoise
 from lownoise.noise.radial import RadialNoise
+from lownoise.noise.units import exchange
 from lownoise.numbers.arrays import frozen, triangle_of
-from lownoise.planning.scales import least_scales, scales_of_order
+from lownoise.planning.scales import few_changes, least_scales, scales_of_order
 from lownoise.privacy import ApproxDP
 from lownoise.privacy.units import rows_of
 from lownoise.release.guarantees import allowed, pure_cost
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
-from lownoise.sets.bodies import PointDifferences, SymmetricPoints
 from lownoise.sets.norms import ImageNorm, norm_of
 from lownoise.sets.unit_balls import NormBall
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from lownoise.solvers.radial_fit import RadialFit
 
 _MOST_FITTED = 1 << 20  # numbers that scales of an order above 2 are fitted to
-_MOST_CHANGES = 1 << 21  # numbers in the list of changes that Laplace scales are fitted to
 _MOST_BITS, _LEAST_BITS = 12, 5  # of an entry of the rotation
 _EXACT_BITS = 52
 _MOST_TURNED = 256  # coordinates
@@ -78,14 +77,22 @@ class Setting:
     unit: PrivacyUnit | None = None
 
     @cached_property
+    def _changes(self) -> AbstractBody:
+        """All that one row changes."""
+        found: AbstractBody = self.totals.changes
+        if self.unit is None or not self.unit.exchanged:  # as of `Request`
+            return found
+        return exchange(found, self.totals.becoming)
+
+    @cached_property
     def kept(self) -> Integers:
         """The integers that a neighbour moves, rising."""
-        return np.flatnonzero(self.totals.changes.widths())
+        return np.flatnonzero(self._changes.widths())
 
     @cached_property
     def body(self) -> AbstractBody:
         """Their changes."""
-        full_shape: AbstractBody = self.totals.changes
+        full_shape = self._changes
         if self.kept.size == self.totals.length:
             return full_shape
         return full_shape.mapped(np.eye(self.totals.length)[self.kept])
@@ -264,7 +271,7 @@ def laplace(setting: Setting) -> AdditiveMechanism:
     matters = np.maximum(matters, float(np.max(matters)) * 2.0**-200)
     width = setting.body.widths()
     candidates = [np.cbrt(width / matters), np.full(width.size, float(np.max(width)))]
-    changes = _changes(setting.body)
+    changes = few_changes(setting.body)
     if changes is not None:
         candidates.append(least_scales(changes, matters))
     if setting.order > 2:  # noqa: PLR2004
@@ -278,21 +285,6 @@ def laplace(setting: Setting) -> AdditiveMechanism:
 
 def _scaled(scales: Vector) -> Callable[[float], LaplaceNoise]:
     return lambda factor: LaplaceNoise(frozen(scales * factor))
-
-
-def _changes(body: AbstractBody) -> Vector | None:
-    """Return |s| for the changes that matter, where they are few enough to be listed."""
-    if isinstance(body, SymmetricPoints):
-        found = np.abs(body.points)
-    elif isinstance(body, PointDifferences):
-        points = body.points
-        if len(points) ** 2 * points.shape[1] > _MOST_CHANGES:
-            return None
-        first, second = np.triu_indices(len(points), 1)
-        found = np.abs(points[first] - points[second])
-    else:
-        return None
-    return np.unique(found, axis=0) if found.size <= _MOST_CHANGES else None
 
 
 def recursive(setting: Setting) -> AdditiveMechanism:

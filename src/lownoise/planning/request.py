@@ -36,7 +36,8 @@ class Request:
     """The arguments of `plan` as they were given; None where one was left out.
 
     Where releases share a budget, `budget` is that of one of them, and `shared` what they share.
-    Where `unit` is not None it is a unit's budget, and noise is fitted to what one row may cost.
+    Where `unit` is not None it is a unit's budget, and noise is fitted to what one row may cost
+    that comes or goes: `dearer` times less where one that becomes another costs as much more.
     """
 
     budget: Budget
@@ -50,6 +51,7 @@ class Request:
     mechanism: str | None = None
     shared: Shared | None = None
     unit: PrivacyUnit | None = None
+    dearer: float = 1.0
 
     @property
     def rows(self) -> int:
@@ -57,10 +59,15 @@ class Request:
         return rows_of(self.unit)
 
     @property
+    def exchanged(self) -> bool:
+        """Whether units take other rows, and do not only come and go."""
+        return self.unit is not None and self.unit.exchanged
+
+    @property
     def gaussian_parameter(self) -> float:
         """The greatest μ that one row may cost, where Gaussian noise is added."""
         found = self.budget.gaussian_parameter()
-        return found if self.unit is None else found / self.rows * _SPARE
+        return found if self.unit is None else found / self.rows / self.dearer * _SPARE
 
     @property
     def epsilon(self) -> float:
@@ -72,7 +79,7 @@ class Request:
         if not isinstance(self.budget, (PureDP, ApproxDP)):
             raise PlanError(f"budget={self.budget} is not pure, nor (epsilon, delta)")
         found = allowed(self.budget)
-        return found if self.unit is None else found / self.rows * _SPARE
+        return found if self.unit is None else found / self.rows / self.dearer * _SPARE
 
     @property
     def asked(self) -> Budget:

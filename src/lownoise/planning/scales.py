@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.noise.units import Exchanged
+from lownoise.sets.bodies import PointDifferences, SymmetricPoints
+
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
+    from lownoise.sets.bodies import AbstractBody
 
+_MOST_CHANGES = 1 << 21  # numbers in the list of changes that Laplace scales are fitted to
 _ROUNDS = 500
 _SETTLED = 1e-9
 _SHARP = (4.0, 16.0, 64.0, 256.0, 1024.0)  # powers, by whose means maxima are smoothed
@@ -76,3 +81,24 @@ def scales_of_order(changes: Vector, squares: Vector, order: float) -> Vector:
         at = found.x
     scales = np.exp(at - np.max(at))
     return np.asarray(scales * np.max(changes @ (1 / scales)))
+
+
+def few_changes(body: AbstractBody) -> Vector | None:
+    """Return |s| for the changes that matter, where they are few enough to be listed.
+
+    Of units that take other rows no change of one that comes or goes exceeds its widths, and none
+    of one that becomes another exceeds those.
+    """
+    if isinstance(body, Exchanged):
+        return np.vstack([body.coming.widths(), body.becoming.widths()])
+    if isinstance(body, SymmetricPoints):
+        found = np.abs(body.points)
+    elif isinstance(body, PointDifferences):
+        points = body.points
+        if len(points) ** 2 * points.shape[1] > _MOST_CHANGES:
+            return None
+        first, second = np.triu_indices(len(points), 1)
+        found = np.abs(points[first] - points[second])
+    else:
+        return None
+    return np.unique(found, axis=0) if found.size <= _MOST_CHANGES else None

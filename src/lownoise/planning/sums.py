@@ -11,7 +11,7 @@ import numpy as np
 
 from lownoise.errors import DomainError, PlanError
 from lownoise.noise.sums import sum_mechanism
-from lownoise.planning.gaussian import plan_mean
+from lownoise.planning.exchange import plan_means
 from lownoise.planning.pure import pure_means
 from lownoise.planning.request import checked_size
 from lownoise.sensitivity.relations import Change, checked_relation
@@ -34,7 +34,7 @@ def plan_sum(question: Sum, request: Request) -> Plan:
             known.
     """
     mean, own = _asked(question, request)
-    return _planned(question, request, partial(plan_mean, mean, own))
+    return _planned(question, request, partial(plan_means, mean, own))
 
 
 def pure_sums(question: Sum, request: Request) -> Builders:

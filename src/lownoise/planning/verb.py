@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from lownoise.errors import PlanError, quoted
 from lownoise.kinds import row_of
 from lownoise.planning.comparing import compared
-from lownoise.planning.gaussian import plan_marginals, plan_mean, plan_parity, plan_queries
+from lownoise.planning.exchange import plan_means
+from lownoise.planning.gaussian import plan_marginals, plan_parity, plan_queries
 from lownoise.planning.groups import plan_groups, pure_groups
 from lownoise.planning.pure import pure_means, pure_queries
 from lownoise.planning.pure_tables import pure_marginals, pure_parity
@@ -23,7 +24,7 @@ from lownoise.privacy.units import checked_unit
 from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity, Sum
 from lownoise.release.compared import names
 from lownoise.release.comparison import GAUSSIAN
-from lownoise.sensitivity.relations import checked_relation
+from lownoise.sensitivity.relations import ADD_REMOVE, Change, checked_relation
 from lownoise.solvers import RTOL
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from lownoise.planning.comparing import Builders
     from lownoise.planning.release_plan import Plan
     from lownoise.privacy import Budget
+    from lownoise.privacy.units import PrivacyUnit
+    from lownoise.release.terms import Terms
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
@@ -71,7 +74,7 @@ def plan(  # noqa: PLR0913
             one record, and that record, once clipped to its own domain, changes by a point of it or
             its opposite; `size` is public, the answers are the means. Clipping records to a domain
             can lengthen a change: what counts is the change of what has been clipped.
-        size: the number of records; not under "add_remove".
+        size: the number of records; not under "add_remove", and not of units.
         order: p in [2, ∞], the norm of the error that is made small; `math.inf` for the largest.
         weights: for means, how much one unit of each column's error matters, shape (d,), above 0;
             by default ones, so that the column with the widest range dictates the noise of all.
@@ -96,7 +99,9 @@ def plan(  # noqa: PLR0913
             noise that is least then. A ledger reserves all at the first and gives them to this plan
             alone. By default every release pays all of the budget.
         privacy_unit: the column that tells people apart where one may have several rows: then a
-            neighbour has one person more or less, with all of their rows. By default a row.
+            neighbour has one person more or less, with all of their rows; under "substitute" any
+            other rows of one person, or none, and answers are the sums and the count, for how many
+            rows there are is private. By default a row.
         rows_per_unit: m, how many rows of each count: the first, the others are left out. Noise
             grows with it, and answers are about the rows that count.
         order_by: the columns that order a unit's rows, numbers rising; rows alike in these go by
@@ -130,9 +135,10 @@ def plan(  # noqa: PLR0913
         >>> pure.mechanism, round(pure.error, 6)  # √2·9/1000
         ('laplace', 0.012728)
     """
+    unit = _unit(checked_unit(privacy_unit, rows_per_unit, order_by, null_unit), relation, size)
     request = Request(
         budget=checked_budget(budget),
-        relation=relation,
+        relation=relation if unit is None else ADD_REMOVE,
         size=size,
         order=order,
         weights=weights,
@@ -140,9 +146,8 @@ def plan(  # noqa: PLR0913
         rtol=rtol,
         progress=progress,
         mechanism=mechanism,
-        unit=checked_unit(privacy_unit, rows_per_unit, order_by, null_unit),
+        unit=unit,
     )
-    _check_unit(request)
     count = checked_uses(uses)
     shared = None if count is None else Shared(request.budget, count)
     return compared(_noises(question, request, shared), request)
@@ -176,7 +181,7 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
             if shared is None
             else replace(request, budget=shared.of_gaussian(), shared=shared)
         )
-        found[GAUSSIAN] = partial(_finished, partial(gaussian, question, one), one)
+        found[GAUSSIAN] = partial(_finished, partial(gaussian, question), one)
     if request.mechanism == GAUSSIAN or not isinstance(request.budget, (PureDP, ApproxDP)):
         return found
     one = request
@@ -184,7 +189,11 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
         one = replace(request, budget=shared.of_pure(), shared=shared)
     try:
         others = pure(question, one)
-        return found | {name: partial(_finished, own, one) for name, own in others.items()}
+
+        def build(name: str, asked: Request) -> Plan:
+            return (others if asked is one else pure(question, asked))[name]()
+
+        return found | {name: partial(_finished, partial(build, name), one) for name in others}
     except PlanError as error:
         if request.mechanism is not None or not found:
             raise
@@ -196,27 +205,62 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
     return {**found, **dict.fromkeys(names(of_means=True), refuse)}
 
 
-def _finished(build: Callable[[], Plan], request: Request) -> Plan:
-    """Return a plan that was made for one release and for what one row costs, as it was asked."""
-    own, unit, shared = build(), request.unit, request.shared
+_DEARER = 2.0  # a row that becomes another is one that goes and one that comes
+_SPARE = 1 + 2.0**-40  # for rounding
+
+
+def _finished(build: Callable[[Request], Plan], request: Request) -> Plan:
+    """Return a plan that was made for one release and for what one row costs, as it was asked.
+
+    Where units take other rows, noise that does not hide that yet is made anew, as many times
+    larger as it itself shows that it needs to be.
+    """
+    own = _asked(build(request), request)
+    if not request.exchanged:
+        return own
+    for dearer in (_used(own.terms), _DEARER):
+        if own.terms.within_budget:
+            break
+        own = _asked(build(replace(request, dearer=dearer * _SPARE)), request)
+    return own
+
+
+def _used(terms: Terms) -> float:
+    """Return how many times its budget a release reveals."""
+    loss = terms.mechanism.loss
+    found: float = loss.mu if terms.gaussian else loss.epsilon
+    return found / terms.parameter
+
+
+def _asked(own: Plan, request: Request) -> Plan:
+    unit, shared = request.unit, request.shared
     if unit is not None:
         mechanism = replace(own.terms.mechanism, unit=unit)
         own = replace(own, terms=replace(own.terms, mechanism=mechanism))
     return own if shared is None else replace(own, terms=replace(own.terms, shared=shared))
 
 
-def _check_unit(request: Request) -> None:
-    """Refuse a unit of several rows under a relation that is known for rows alone.
+def _unit(unit: PrivacyUnit | None, relation: object, size: int | None) -> PrivacyUnit | None:
+    """Return the unit, of which a neighbour has any other rows where the relation says so.
 
     Raises:
-        PlanError: as said.
+        PlanError: where the relation is a body of changes, or a number is given.
     """
-    if request.unit is not None and not checked_relation(request.relation).counted:
+    if unit is None:
+        return None
+    known = checked_relation(relation)
+    if isinstance(known, Change):
         raise PlanError(
-            'privacy_unit needs relation="add_remove": how many rows a unit has is private, and so '
-            "is their number; a unit that becomes another is one less and one more: twice mu or "
-            "epsilon, four times rho"
+            "relation is a body of changes of a row, and a unit has several; give a word"
         )
+    if known.counted:
+        return unit
+    if size is not None:
+        raise PlanError(
+            f"size={quoted(size)} would be a number of rows, which units keep private, each its "
+            "own; leave it out: nothing that is released follows from the number of units"
+        )
+    return replace(unit, exchanged=True)
 
 
 def _check_mechanism(request: Request) -> None:
@@ -244,7 +288,7 @@ _NOISES: dict[
     type,
     tuple[Callable[[Any, Request], Plan], Callable[[Any, Request], dict[str, Callable[[], Plan]]]],
 ] = {
-    Mean: (plan_mean, pure_means),
+    Mean: (plan_means, pure_means),
     Sum: (plan_sum, pure_sums),
     GroupedMean: (plan_groups, pure_groups),
     AbstractQueries: (plan_queries, pure_queries),

@@ -20,7 +20,8 @@ Known = Literal["substitute", "add_remove", "changes"]
 RelationName = Known | str  # or such a one " per " a column, of units
 RELATION_NAMES: tuple[Known, ...] = ("substitute", "add_remove", "changes")
 _RELATIONS = (
-    '"substitute", "add_remove" or "changes" (a body of them), or "add_remove per COLUMN" of units'
+    '"substitute", "add_remove" or "changes" (a body of them), or one of them per column of units, '
+    'as "add_remove per COLUMN"'
 )
 _PER = " per "
 
@@ -33,9 +34,9 @@ class Entry:
 
     `pair` is the (ε, δ) that was frozen with it, where the account's reading adds those; `relation`
     what its neighbours are: "substitute", "add_remove", "changes" (a body of them), "add_remove per
-    COLUMN" where all rows that hold the same there are hidden together, or None where
-    it was charged without one; `uses` how many releases of which plan share it, None for a spend of
-    its own.
+    COLUMN" or "substitute per COLUMN" where all rows that hold the same there are hidden together,
+    or None where it was charged without one; `uses` how many releases of which plan share it, None
+    for a spend of its own.
     """
 
     id: int

@@ -29,6 +29,8 @@ class PrivacyUnit:
             go by the columns that the question reads. In a column numbers rise, and what spells
             none goes after them by its letters; missing values are last.
         null: what rows without a unit are: left out ("drop"), or one unit together ("one").
+        exchanged: whether a neighbour has any other rows of one unit, or none, and not only a unit
+            more or less.
 
     Raises:
         PlanError: where one of them is out of range.
@@ -42,6 +44,7 @@ class PrivacyUnit:
     rows: int
     order_by: tuple[str, ...] = ()
     null: NullUnit = "drop"
+    exchanged: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str) or not self.column or not self.column.isprintable():
@@ -82,14 +85,27 @@ class PrivacyUnit:
         kept = f"the first {count}{self.order} of each count, and answers are about those"
         return f"{hidden}; {kept}.", nulls[self.null]
 
-    def neighbours(self, relation: str) -> str:
-        """Return what an account calls a relation between tables that differ by a unit.
+    @property
+    def relation(self) -> Literal["substitute", "add_remove"]:
+        """What a neighbour is, as users ask for it."""
+        return "substitute" if self.exchanged else "add_remove"
+
+    @property
+    def neighbours(self) -> str:
+        """What an account calls the relation between tables that differ by a unit.
 
         Examples:
-            >>> PrivacyUnit("tailnum", 20).neighbours("add_remove")
+            >>> PrivacyUnit("tailnum", 20).neighbours
             'add_remove per tailnum'
         """
-        return f"{relation} per {self.column}"
+        return f"{self.relation} per {self.column}"
+
+    @property
+    def becomes(self) -> str:
+        """What is otherwise of one unit in a neighbouring table, in words."""
+        if self.exchanged:
+            return "has any other rows, or none"
+        return "comes or goes, with all of its rows"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -144,10 +160,15 @@ def checked_unit(
     return PrivacyUnit(column, rows, tuple(listed), null)  # type: ignore[arg-type]  # checked there
 
 
-def unit_from_dict(fields: dict[str, Any]) -> PrivacyUnit:
+def unit_from_dict(fields: dict[str, Any], *, exchanged: bool = False) -> PrivacyUnit:
     """Return the unit that `PrivacyUnit.to_dict` described.
+
+    Args:
+        fields: what it wrote.
+        exchanged: as of the unit: files say it by their relation.
 
     Raises:
         PlanError, TypeError, KeyError: where it is none.
     """
-    return PrivacyUnit(fields["column"], fields["rows"], tuple(fields["order_by"]), fields["null"])
+    order = tuple(fields["order_by"])
+    return PrivacyUnit(fields["column"], fields["rows"], order, fields["null"], exchanged)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 VERSION = 2  # of what is written; all from 1 on are read, see docs/file-versions.md
 UNIT = "unit"  # what makes terms of version 3: whose rows are hidden together
-_OF_UNITS = 3
-_NEWEST = {"plan": _OF_UNITS, "release": _OF_UNITS}
+_OF_UNITS, _EXCHANGED = 3, 4  # and of version 4, where these become any others
+_NEWEST = {"plan": _EXCHANGED, "release": _EXCHANGED}
 _FORMAT = re.compile(r"lownoise\.([a-z]+)/([1-9][0-9]{0,8})")
 T = TypeVar("T")
 _DAMAGE = (
@@ -43,11 +43,17 @@ _DAMAGE = (
 
 def dump(kind: str, content: dict[str, Any]) -> str:
     """Return `content` as a document of `kind` ("plan" or "release")."""
-    of_units = kind in _NEWEST and UNIT in content.get("terms", ())
-    version = _OF_UNITS if of_units else VERSION
+    version = _of_terms(content.get("terms", {})) if kind in _NEWEST else VERSION
     document = {"format": f"lownoise.{kind}/{version}", **content}
     document["digest"] = digest(document)
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def _of_terms(terms: dict[str, Any]) -> int:
+    """Return the version of a document with these terms."""
+    if UNIT not in terms:
+        return VERSION
+    return _EXCHANGED if terms.get("relation") == "substitute" else _OF_UNITS
 
 
 def digest(document: dict[str, Any]) -> str:
@@ -143,7 +149,7 @@ def expect_format(document: object, kinds: tuple[str, ...], newest: int | None =
             f"{newest}; upgrade lownoise",
         )
     terms = document.get("terms") if isinstance(document, dict) and kind in _NEWEST else None
-    if isinstance(terms, dict) and (int(stated[2]) == _OF_UNITS) != (UNIT in terms):
+    if isinstance(terms, dict) and max(int(stated[2]), VERSION) != _of_terms(terms):
         raise FileError(f"format={quoted(found)} does not fit terms.{UNIT}; use an unedited file")
 
 

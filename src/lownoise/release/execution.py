@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.numbers.randomness import Randomness
-    from lownoise.privacy import Budget, Event, Ledger, Payer
+    from lownoise.privacy import Budget, Event, Ledger
     from lownoise.privacy.units import PrivacyUnit
     from lownoise.release.terms import Terms
     from lownoise.sensitivity.relations import Relation
@@ -41,7 +41,7 @@ T = TypeVar("T")
 def execute(
     terms: Terms,
     table: Any,  # noqa: ANN401
-    ledger: Payer | None,
+    ledger: Ledger | None,
     *,
     randomness: Randomness,
     path: str | PathLike[str] | None = None,
@@ -69,7 +69,6 @@ def execute(
             f"path={path} is for marginals, whose release is a folder; leave it out, and save the "
             "answers with release.save(path)",
         )
-    ledger = checked_ledger(ledger)
     terms.check_budget()
     if terms.view.program is not None:
         derived(terms)  # a program that fails must do so before anything is paid
@@ -117,7 +116,7 @@ def _each(every: Sequence[Terms], table: Any) -> list[Any]:  # noqa: ANN401
 def execute_together(
     every: Sequence[Terms],
     table: Any,  # noqa: ANN401
-    ledger: Payer | None,
+    ledger: Ledger | None,
     *,
     event: Event,
     asked: Budget,
@@ -222,7 +221,7 @@ def _release(terms: Terms, integers: Any, spend: Spend | None) -> Release:  # no
 
 
 def charged(
-    ledger: Payer | None,
+    ledger: Ledger | None,
     event: Event,
     note: str,
     read: Callable[[], T],
@@ -255,7 +254,7 @@ def charged(
     ledger = checked_ledger(ledger)
     name: str | None = None if relation is None else relation_name(relation)
     if name is not None and unit is not None:
-        name = unit.neighbours(name)
+        name = unit.neighbours
     paying = _Paying(ledger, 0)
     if ledger and uses:
         plan, count = uses

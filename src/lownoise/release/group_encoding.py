@@ -12,7 +12,7 @@ from lownoise.certificate.groups import GroupDual
 from lownoise.certificate.tables import ResidualDual
 from lownoise.errors import FileError
 from lownoise.kinds import numbers
-from lownoise.noise.groups import group_mechanism, group_values
+from lownoise.noise.group_noise import group_mechanism, group_values
 from lownoise.noise.joint_groups import JointNoise, joint_mechanism
 from lownoise.release.encoding import evidence_to_dict
 from lownoise.release.marginal_evidence import dual_from_dict, dual_to_dict

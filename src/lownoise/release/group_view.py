@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.certificate import order_norm, unit_of
-from lownoise.certificate.groups import SubstituteBound, pairs_of
+from lownoise.certificate.groups import SubstituteBound
 from lownoise.errors import PlanError, QuestionError
 from lownoise.noise import AdditiveMechanism, baselines
-from lownoise.noise.groups import GroupTotals, group_tables
+from lownoise.noise.group_noise import group_tables
+from lownoise.noise.groups import GroupTotals
 from lownoise.noise.joint_groups import JointNoise
 from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
@@ -337,8 +338,14 @@ class GroupView(AbstractView["GroupedMean"]):
             weights: ω of sums and the count, as the evidence has it.
         """
         terms, view = self._terms, self.table_terms.view
-        if terms.size is None:
-            return own * view.least * terms.rows * (1 - _TINY)
+        coming = own * view.least * terms.rows * (1 - _TINY) if terms.size is None else 0.0
+        if terms.exchanged:  # which hides what a public number of rows does, and more
+            return max(coming, self._of_exchange(own, dual, weights) * terms.rows * (1 - _TINY))
+        return coming if terms.size is None else self._of_exchange(own, dual, weights)
+
+    def _of_exchange(self, own: float, dual: AbstractDual | None, weights: Vector) -> float:
+        """Return the same where one record becomes another of any group."""
+        terms, view = self._terms, self.table_terms.view
         bound = SubstituteBound(
             tables=terms.evidence.tables,
             changes=view.body,
@@ -348,19 +355,15 @@ class GroupView(AbstractView["GroupedMean"]):
         if dual is None or dual.query_weights.size != self.question.length:
             return bound.least(own)
         inner, mean = self._inner, self.question.mean
-        image, embed = mean.domain.as_image(), inner.embed
+        image = mean.domain.as_image()
         middle = None if image is None else (image.center - mean.center)[inner.chosen.pivots]
-        apart = embed is None or not (np.any(embed[:-1, -1]) or np.any(embed[-1, :-1]))
-        if apart and middle is not None and not np.any(middle):
-            return bound.symmetric(own, dual, float(weights[-1]))
-        return bound.paired(dual, pairs_of(dual, inner.body, middle), weights, embed)
+        return bound.of_values(own, dual, weights, inner.body, inner.embed, middle)
 
     @cached_property
     def pure_least(self) -> float:
         """As `least`, of the worst means; 0 where nothing is proved."""
-        if self._terms.evidence is None:
-            return 0.0
-        return self._proved(self._inner.pure_least, None, self.matters)
+        known = self._terms.evidence is not None
+        return self._proved(self._inner.pure_least, None, self.matters) if known else 0.0
 
     def ratio_radius(self, chosen: Sequence[int], level: float) -> Vector | float:
         """Return how many deviations sum − θ·count strays in a group of a margin, whatever θ is.
@@ -383,7 +386,7 @@ class GroupView(AbstractView["GroupedMean"]):
     def isotropic(self) -> Vector:
         """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
         times = math.sqrt(len(self.spaces)) * self._terms.rows
-        if self._terms.size is not None:  # one group less and one more, or within one
+        if not self.alone:  # one group less and one more, or within one
             inner, domain = self._inner, self.question.mean.domain
             own = sensitivity_set(domain, SUBSTITUTE, self.question.mean.center, inner.chosen)
             far = own.answer_length(inner.chosen.answers(None))
@@ -395,20 +398,17 @@ class GroupView(AbstractView["GroupedMean"]):
         """Standard deviations of Laplace noise with the budget split evenly, shape (m,)."""
         inner = self._inner
         widths = inner.body.answer_widths(inner.embed) * self._terms.rows
-        if self._terms.size is not None:
+        if not self.alone:
             widths = 2 * widths
         own = baselines.split_laplace(self._terms.budget, np.tile(widths, len(self.spaces)))
-        parts = own.reshape(len(self.spaces), -1)
-        return frozen(
-            np.concatenate(
-                [np.tile(part, self._cells(s)) for s, part in zip(self.spaces, parts, strict=True)]
-            )
-        )
+        parts = zip(self.spaces, own.reshape(len(self.spaces), -1), strict=True)
+        return frozen(np.concatenate([np.tile(part, self._cells(s)) for s, part in parts]))
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What every release rests on, one sentence each."""
         inner, size = self._inner.assumptions, self._terms.size
+        inner = (self.neighbour("comes or goes"), *inner[1:])
         if size is not None:
             changed = "takes any other values of its domain and any other group"
             inner = (

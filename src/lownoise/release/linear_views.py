@@ -14,7 +14,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.release.pure_bound import by_volume, repeats, unbeaten
 from lownoise.release.views import AbstractRowView
 from lownoise.sensitivity.residuals import ParityChanges
-from lownoise.sensitivity.residuals.cost import parity_costs
+from lownoise.sensitivity.residuals.cost import exchanged_costs, parity_costs
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -49,7 +49,8 @@ class QueryView(AbstractRowView["AbstractQueries"]):
     @cached_property
     def body(self) -> AbstractBody:
         """All changes that one neighbour makes to the summed queries."""
-        return query_body(self.question, self._terms.relation, self.chosen)
+        relation, exchanged = self._terms.relation, self._terms.exchanged
+        return query_body(self.question, relation, self.chosen, exchanged=exchanged)
 
     @property
     def evidence_about(self) -> tuple[AbstractBody, Vector, Vector | None]:
@@ -86,7 +87,7 @@ class QueryView(AbstractRowView["AbstractQueries"]):
         if size is not None:
             W = W - np.mean(W, axis=1, keepdims=True)
         lengths = np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
-        sensitivity = 1.0 if size is None else math.sqrt(2)
+        sensitivity = 1.0 if self.alone else math.sqrt(2)
         return frozen(lengths * sensitivity / self.gaussian_parameter)
 
     @property
@@ -129,8 +130,10 @@ class ParityView(AbstractRowView["Parity"]):
     def _costs(self) -> Vector:
         """What the inverse variance of each degree is multiplied by in μ², a row a pattern."""
         question = self.question
-        relation = str(self._terms.relation)
-        return parity_costs(len(question.attributes), question.degrees, relation)
+        bits, relation = len(question.attributes), str(self._terms.relation)
+        if self._terms.exchanged:
+            return exchanged_costs(bits, question.degrees)
+        return parity_costs(bits, question.degrees, relation)
 
     @property
     def matters(self) -> Vector:
@@ -151,7 +154,7 @@ class ParityView(AbstractRowView["Parity"]):
         length = 2.0 ** (bits / 2) if bits < 2000 else math.inf  # noqa: PLR2004 (floats end)
         public = [size is not None and degree == 0 for degree in question.degrees]
         lengths = np.repeat(np.where(public, 0.0, length), question.counts)
-        sensitivity = 1.0 if size is None else math.sqrt(2)
+        sensitivity = 1.0 if self.alone else math.sqrt(2)
         return frozen(lengths * sensitivity / self.gaussian_parameter)
 
     @property

@@ -65,6 +65,8 @@ class AbstractBounded(ABC):
     @property
     def alone(self) -> bool:
         """Whether a table has one neighbour for each change, not two that are each other's too."""
+        if self._terms.exchanged:  # a unit has these rows, or those; evidence is about both
+            return False
         return self._terms.size is None or isinstance(self._terms.relation, Change)
 
     @property

@@ -106,6 +106,8 @@ class MarginalView(AbstractView[Marginals]):
     @property
     def body(self) -> Any:  # noqa: ANN401 (as the evidence has it)
         """What one record changes: all that the evidence is about."""
+        if self._terms.exchanged and isinstance(self._terms.evidence, ResidualDual):
+            return TableChanges(marginal_orbits(self.question), ADD_REMOVE, exchanged=True)
         if self._terms.gaussian:
             return self._totals.changes
         about = row_of(_BODIES, self._terms.evidence)
@@ -297,7 +299,7 @@ class MarginalView(AbstractView[Marginals]):
 
         At most that under `substitute` where an attribute is ordered.
         """
-        square = squared_change(self.question, public=self._terms.size is not None)
+        square = squared_change(self.question, public=not self.alone)
         return math.sqrt(square) / self.gaussian_parameter
 
     def histogram(self, chosen: Sequence[int]) -> float:
@@ -307,7 +309,7 @@ class MarginalView(AbstractView[Marginals]):
         where it exceeds the floats.
         """
         sizes = [a.size for j, a in enumerate(self.question.attributes) if j not in set(chosen)]
-        square = 1.0 if self._terms.size is None else 2.0
+        square = 1.0 if self.alone else 2.0
         square *= cells_an_answer(self.question, chosen)
         log = sum(map(math.log, sizes)) + math.log(square)
         if log >= 1400:  # noqa: PLR2004 (where floats end)

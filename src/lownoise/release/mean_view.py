@@ -11,18 +11,27 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.certificate import unit_of
+from lownoise.certificate.exchange import exchanged_least
 from lownoise.certificate.witness import covers
 from lownoise.noise import baselines
 from lownoise.noise.means import MeanTotals
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import shrunk
 from lownoise.release.lower_bounds import least_with_room
 from lownoise.release.pure_bound import farthest_mean, least_of, middle, repeats, unbeaten
 from lownoise.release.views import AbstractRowView
-from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
+from lownoise.sensitivity.relations import (
+    SUBSTITUTE,
+    Change,
+    checked_relation,
+    exchange_body,
+    sensitivity_set,
+)
 from lownoise.sets.bodies import SectionBody
 from lownoise.sets.domains.encoding import oracle_of
 
 if TYPE_CHECKING:
+    from lownoise.certificate import Evidence
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Mean  # noqa: F401 (in quotes, below)
     from lownoise.sets.bodies import AbstractBody
@@ -138,9 +147,52 @@ class MeanView(AbstractRowView["Mean"]):
         own = np.square(deviations[:-1] / unit) + 2 * far * np.abs(beside[:-1] / unit / unit)
         return frozen(np.sqrt(own + np.square(ends / unit)) * unit)
 
+    @property
+    def _about_exchange(self) -> bool:
+        """Whether evidence is about what a row changes that becomes another."""
+        return self._terms.exchanged and self._terms.gaussian
+
     @cached_property
+    def _exchange(self) -> AbstractBody | None:
+        """All changes of a row of units that take other rows; None where no solver knows them."""
+        asked = self.question
+        counted = not asked.comes
+        return exchange_body(asked.domain, asked.center, self.chosen, counted=counted)
+
+    @cached_property
+    def differences(self) -> AbstractBody:
+        """What a row changes of the summed coordinates that becomes another."""
+        return sensitivity_set(self.question.domain, SUBSTITUTE, self.question.center, self.chosen)
+
+    @property
     def body(self) -> AbstractBody:
-        """All changes that one neighbour makes to the summed coordinates, and the count."""
+        """All changes that one neighbour makes to the summed coordinates, and the count.
+
+        Of units that take other rows, what the evidence is about.
+        """
+        if not self._about_exchange:
+            return self._coming
+        if self._exchange is None and not self.question.comes:
+            return self.differences
+        return self._exchange or self._coming
+
+    def _least(self, dual: Evidence | None, weights: Vector) -> float:
+        sums_alone = self._about_exchange and self._exchange is None and not self.question.comes
+        if dual is None or not sums_alone:
+            return super()._least(dual, weights)
+        terms, image = self._terms, self.question.domain.as_image()
+        embed, last = self.chosen.answers(None), float(weights[-1])
+        own = dual.least(self.differences, terms.order, weights[:-1], embed)
+        if image is not None and terms.order == 2:  # noqa: PLR2004
+            # sums about another point have the count's noise, too
+            off = weights[:-1] * (image.center - self.question.center)
+            last = shrunk(math.hypot(last, *off.tolist()))
+        found = exchanged_least(own, last, terms.order, symmetric=image is not None)
+        return shrunk(found * terms.rows)
+
+    @cached_property
+    def _coming(self) -> AbstractBody:
+        """What a row changes that comes or goes, or all that one does of a public number."""
         totals, terms = self.totals, self._terms
         found = sensitivity_set(
             self.question.domain, terms.relation, self.question.center, totals.coordinates
@@ -152,14 +204,18 @@ class MeanView(AbstractRowView["Mean"]):
     @property
     def covers_exactly(self) -> bool | None:
         """Whether fractions alone show that independent noise covers a box; None for all else."""
-        mechanism = self._terms.mechanism
+        mechanism, unit = self._terms.mechanism, self._terms.privacy_unit
+        if unit is not None and unit.exchanged:  # which differences of records cost more than
+            return None
         mu, rows = mechanism.loss.mu, self._terms.rows
         own = Fraction(mu) / rows if math.isfinite(mu) else mu
         return covers(self.totals.changes, mechanism.noise.shape, own)
 
     @property
-    def evidence_about(self) -> tuple[AbstractBody, Vector, Vector | None]:
+    def evidence_about(self) -> tuple[AbstractBody, Vector, Vector | None] | None:
         """All changes, weights on the answers, and what answers are made of."""
+        if self.body is self.differences:
+            return None
         return self.body, self.matters, self.embed
 
     @property
@@ -184,13 +240,20 @@ class MeanView(AbstractRowView["Mean"]):
     @cached_property
     def isotropic(self) -> Vector:
         """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
-        sensitivity = self.body.answer_length(self.embed) / self.divisor
+        own, embed = self._coming.answer_length(self.embed), self.chosen.answers(None)
+        if self._terms.exchanged:
+            own = max(own, self.differences.answer_length(embed))
+        sensitivity = own / self.divisor
         return baselines.isotropic_gaussian(sensitivity, self.weights.size, self.gaussian_parameter)
 
     @cached_property
     def laplace(self) -> Vector:
         """Standard deviations of Laplace noise with the budget split evenly, shape (m,)."""
-        widths = self.body.answer_widths(self.embed) / self.divisor * self._terms.rows
+        widths = self._coming.answer_widths(self.embed)
+        if self._terms.exchanged:
+            wide = self.differences.answer_widths(self.chosen.answers(None))
+            widths = np.maximum(widths, np.append(wide, np.zeros(widths.size - wide.size)))
+        widths = widths / self.divisor * self._terms.rows
         return baselines.split_laplace(self._terms.budget, widths)
 
     @property

@@ -17,6 +17,7 @@ import numpy as np
 from lownoise.bounds import extent_bound, pure_mean_bound
 from lownoise.bounds.means import directional_bound
 from lownoise.certificate import order_norm
+from lownoise.certificate.exchange import exchanged_least
 from lownoise.errors import PlanError
 from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
@@ -25,6 +26,7 @@ from lownoise.sensitivity.relations import (
     SUBSTITUTE,
     Change,
     checked_relation,
+    exchange_body,
     sensitivity_set,
 )
 from lownoise.sensitivity.residuals import marginal_orbits
@@ -47,20 +49,41 @@ _FEW_BITS = 7
 
 
 def question_body(
-    question: Mean | AbstractQueries, relation: Relation, chosen: Coordinates
+    question: Mean | AbstractQueries,
+    relation: Relation,
+    chosen: Coordinates,
+    *,
+    exchanged: bool = False,
 ) -> tuple[AbstractBody, Vector | None]:
     """Return all changes that one neighbour makes to the summed answers, and what all follow by.
+
+    Of units that take other rows what evidence is about: of sums alone where that is all that a
+    solver knows.
 
     Args:
         question: what is asked.
         relation: what a neighbour is.
         chosen: the answers that are summed.
+        exchanged: whether a row of a unit becomes another, beside coming and going.
     """
     if isinstance(question, AbstractQueries):
-        return query_body(question, relation, chosen), chosen.embed
-    counted, own = checked_relation(relation).counted, question.domain.center
-    body = sensitivity_set(question.domain, relation, own, chosen)
-    return body, chosen.answers(middle(question.domain) if counted else None, own)
+        return query_body(question, relation, chosen, exchanged=exchanged), chosen.embed
+    counted = checked_relation(relation).counted
+    own = question.center if question.comes else question.domain.center
+    answers = chosen.answers(middle(question.domain) if counted else None, own)
+    if exchanged:
+        found = exchange_body(question.domain, own, chosen, counted=counted)
+        if found is not None:
+            return found, answers
+        if counted:
+            body = sensitivity_set(question.domain, SUBSTITUTE, own, chosen)
+            return body, chosen.answers(None)
+    return sensitivity_set(question.domain, relation, own, chosen), answers
+
+
+def of_sums(domain: AbstractDomain) -> bool:
+    """Return whether evidence on means of units that take other rows is about sums alone."""
+    return not isinstance(domain, Points)
 
 
 def count_weight(question: Mean, weights: Vector, order: float) -> float:
@@ -120,12 +143,23 @@ def least_of(terms: Terms) -> float:
     if terms.evidence is None:
         return 0.0
     question, weights, factor = terms.question, _weights(terms), 1.0
-    body, embed = question_body(question, terms.relation, terms.view.chosen)
+    body, embed = question_body(
+        question, terms.relation, terms.view.chosen, exchanged=terms.exchanged
+    )
     if isinstance(question, Mean) and terms.size is None:
         weights, factor = fit_weights(question, weights, terms.order)
         if not factor:
             return 0.0  # all records are one, or the weights are beyond what evidence can have
-    found: float = terms.evidence.least(body, terms.order, weights, embed)
+    found: float
+    counted = isinstance(question, Mean) and terms.size is None
+    if counted and terms.exchanged and of_sums(question.domain):
+        own = terms.evidence.least(body, terms.order, weights[:-1], embed)
+        image = question.domain.as_image()
+        middling = image is not None and np.array_equal(image.center, middle(question.domain))
+        last = float(weights[-1])
+        found = exchanged_least(own, last, terms.order, symmetric=middling)
+    else:
+        found = terms.evidence.least(body, terms.order, weights, embed)
     return found / factor * (1 - _TINY) / terms.view.divisor * terms.rows
 
 

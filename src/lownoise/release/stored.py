@@ -20,13 +20,13 @@ from lownoise.errors import FileError, quoted
 from lownoise.kinds import expect, numbers, row_of
 from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
-from lownoise.noise.abstract import NOISES, distance_within
+from lownoise.noise.abstract import distance_within
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.groups import AbstractGroupTotals
 from lownoise.noise.parity import ParityLaplace, ParityTotals, parity_noise, parity_steps
-from lownoise.noise.partial import PartialNoise
 from lownoise.noise.response import ResponseMechanism
 from lownoise.noise.sums import sum_mechanism
+from lownoise.noise.units import exchange
 from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.privacy.shared import checked_uses
@@ -65,6 +65,8 @@ from lownoise.release.group_encoding import (
 )
 from lownoise.release.guarantees import allowed
 from lownoise.release.marginal_encoding import marginals_from_dict, marginals_to_dict
+from lownoise.release.noises import added_from_dict, added_to_dict
+from lownoise.release.pure_bound import of_sums
 from lownoise.release.terms import Terms
 from lownoise.release.totals import (
     histogram_from_dict,
@@ -74,21 +76,19 @@ from lownoise.release.totals import (
     query_totals_from_dict,
     size_from,
 )
-from lownoise.sensitivity.factors import SHAPES
-from lownoise.sensitivity.relations import Change
+from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE, Change
 from lownoise.sets.domains.encoding import with_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.noise.abstract import AbstractNoise
     from lownoise.noise.mechanism import AbstractTotals
     from lownoise.privacy import Budget
     from lownoise.privacy.units import PrivacyUnit
-    from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
 
 ADDED = "cost_of_noise"  # which files before 0.2.0 do not state
+_SUMS = "sums"  # what readers are told where evidence is about sums alone, and not their count
 _LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
 
 
@@ -114,7 +114,9 @@ def terms_to_dict(terms: Terms, *, witnessed: bool = True) -> dict[str, Any]:
                 }
             }
         ),
-        "relation": relation_to_dict(terms.relation),
+        "relation": relation_to_dict(terms.relation)
+        if terms.privacy_unit is None
+        else terms.privacy_unit.relation,
         "size": terms.size,
         **({} if terms.privacy_unit is None else {UNIT: terms.privacy_unit.to_dict()}),
         "order": "inf" if math.isinf(terms.order) else terms.order,
@@ -166,16 +168,6 @@ def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) 
     }
 
 
-def added_to_dict(name: str, noise: AbstractNoise) -> dict[str, Any]:
-    """Return the noise of a mechanism of this name, as JSON values."""
-    if isinstance(noise, PartialNoise):
-        own = {} if noise.inner is None else added_to_dict(name, noise.inner)
-        return {"kept": noise.kept.tolist(), **own}
-    return (
-        SHAPES.write(noise.shape) if isinstance(noise, GaussianNoise) else NOISES[name].write(noise)
-    )
-
-
 def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None) -> Terms:
     """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
 
@@ -194,9 +186,15 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
         kind = QUESTIONS.of(question).name
         raise FileError(f"mechanism={name} does not answer questions of kind {kind}")
     fields = _of_today(fields, question, name)
-    terms = read(fields, name, question)
+    exchanged = UNIT in fields and fields["relation"] == SUBSTITUTE
+    # totals of units are those of rows that come and go, and so is their evidence
+    inner = {**fields, "relation": ADD_REMOVE} if exchanged else fields
+    if exchanged and not isinstance(question, (GroupedMean, Marginals)):
+        inner[_SUMS] = isinstance(question, Mean) and of_sums(question.domain)
+    terms = read(inner, name, question)
     if UNIT in fields:
-        terms = replace(terms, mechanism=_hidden(terms, unit_from_dict(fields[UNIT])))
+        unit = unit_from_dict(fields[UNIT], exchanged=exchanged)
+        terms = replace(terms, mechanism=_hidden(terms, unit))
     if not terms.within_budget:
         raise FileError("noise is too small for the budget")
     expect_meant(fields, terms_to_dict(terms, witnessed=False))
@@ -242,6 +240,8 @@ def _mean(fields: dict[str, Any], name: str, question: Mean) -> Terms:
     mechanism = _mechanism(fields, name, question)
     answers = mechanism.deviations.size
     weights = numbers(fields["weights"], "weights", answers if name == GAUSSIAN else columns)
+    if fields.get(_SUMS):
+        answers = columns
     if not np.all((weights >= _LEAST_WEIGHT) & (weights <= 1 / _LEAST_WEIGHT)):
         raise FileError("weights are not all from 2^-900 to 2^900")
     evidence, plain = _evidence(fields["evidence"], answers, twice=name == GAUSSIAN)
@@ -300,7 +300,8 @@ def _evidence(fields: dict[str, Any] | None, answers: int, *, twice: bool = Fals
 
 def _parity(fields: dict[str, Any], name: str, question: Parity) -> Terms:
     k, evidence = len(question.degrees), fields["evidence"]
-    patterns = 1 if fields["size"] is None else len(question.attributes)
+    bits = len(question.attributes)
+    patterns = bits if fields["size"] is not None else 1 + bits * (_SUMS in fields)
     dual = ParityDual(
         degrees=numbers(evidence["degrees"], "evidence.degrees", k),
         patterns=numbers(evidence["patterns"], "evidence.patterns", patterns),
@@ -364,34 +365,10 @@ def _mechanism(
             totals, GaussianNoise(shape_from_dict(fields["noise"], totals.length))
         )
     distance = _distance(budget_from_dict(fields["budget"]))
+    changes = exchange(totals.changes, totals.becoming) if _SUMS in fields else totals.changes
     return AdditiveMechanism(
-        totals, added_from_dict(fields["noise"], name, totals.changes, totals.length, distance)
+        totals, added_from_dict(fields["noise"], name, changes, totals.length, distance)
     )
-
-
-def added_from_dict(
-    fields: dict[str, Any], name: str, changes: AbstractBody, length: int, distance: float = 0.0
-) -> AbstractNoise:
-    """Return the noise that `added_to_dict` described.
-
-    Args:
-        fields: what it wrote.
-        name: of the mechanism.
-        changes: of the integers that have the noise.
-        length: how many these are.
-        distance: how far in total variation its points may be from uniform.
-
-    Raises:
-        FileError: where the fields do not fit.
-    """
-    kind = NOISES[name]
-
-    def made(own: AbstractBody) -> AbstractNoise:
-        return kind.read(kind.own(fields), "noise", own, distance)
-
-    if fields.get("kept") is None:
-        return made(changes)
-    return _partial(fields["kept"], changes, length, made)
 
 
 def _distance(budget: Budget) -> float:
@@ -399,21 +376,6 @@ def _distance(budget: Budget) -> float:
     if not isinstance(budget, ApproxDP):
         return 0.0
     return distance_within(allowed(budget), budget.delta)
-
-
-def _partial(
-    given: list[Any],
-    changes: AbstractBody,
-    length: int,
-    made: Callable[[AbstractBody], AbstractNoise],
-) -> PartialNoise:
-    if any(type(place) is not int for place in given):
-        raise FileError("noise.kept are not whole numbers")
-    kept = np.array(given, dtype=np.int64).reshape(-1)
-    if kept.size and not (kept[0] >= 0 and kept[-1] < length and np.all(np.diff(kept) > 0)):
-        raise FileError("noise.kept are not places of integers that rise")
-    inner = made(changes.mapped(np.eye(length)[kept])) if kept.size else None
-    return PartialNoise(inner, kept, length)
 
 
 def derived(terms: Terms) -> dict[str, Any]:

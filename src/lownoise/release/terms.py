@@ -93,10 +93,15 @@ class Terms(Readable):
         return unit
 
     @property
+    def exchanged(self) -> bool:
+        """Whether units take other rows in neighbouring tables, and do not only come and go."""
+        return self.privacy_unit is not None and self.privacy_unit.exchanged
+
+    @property
     def neighbours(self) -> str:
         """What an account calls the relation, and of which units."""
-        name, unit = relation_name(self.relation), self.privacy_unit
-        return name if unit is None else unit.neighbours(name)
+        unit = self.privacy_unit
+        return relation_name(self.relation) if unit is None else unit.neighbours
 
     @property
     def rows(self) -> int:

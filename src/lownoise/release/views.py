@@ -198,8 +198,8 @@ class AbstractView(AbstractBounded, Generic[Asked]):
         """
         if self._terms.privacy_unit is None:
             return f"One person is one row; between neighbouring tables one row {unit}."
-        column = self._terms.privacy_unit.column
-        return f"Between neighbouring tables one {column} comes or goes, with all of its rows."
+        own = self._terms.privacy_unit
+        return f"Between neighbouring tables one {own.column} {own.becomes}."
 
     @property
     def covers_exactly(self) -> bool | None:

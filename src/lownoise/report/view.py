@@ -173,7 +173,7 @@ class AbstractView(ABC):
     def changed(self) -> str:
         """What a neighbour's data have otherwise, in words that follow "when"."""
         if self.unit is not None:
-            return f"one {spelling.shown(self.unit.column)} comes or goes with all of its rows"
+            return f"one {spelling.shown(self.unit.column)} {self.unit.becomes}"
         return "one row " + (
             "takes another value" if self.terms.size is not None else "comes or goes"
         )
@@ -253,6 +253,8 @@ class AbstractView(ABC):
 
     def relation(self) -> str:
         """Return what a neighbour is: a word, or how far a body reaches in each column."""
+        if self.unit is not None:
+            return self.unit.relation
         if not isinstance(self.terms.relation, Change):
             return str(self.terms.relation)
         return spelling.change(self.terms.relation, self.terms.question.columns)

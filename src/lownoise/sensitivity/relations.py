@@ -22,8 +22,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, final
 import numpy as np
 
 from lownoise.errors import DomainError, PlanError, quoted
-from lownoise.sets.bodies import AbstractBody, ImageBody, SymmetricBox, image_body
-from lownoise.sets.domains import AbstractDomain
+from lownoise.numbers.arrays import frozen
+from lownoise.sets.bodies import (
+    AbstractBody,
+    ImageBody,
+    PointDifferences,
+    SymmetricBox,
+    image_body,
+)
+from lownoise.sets.domains import AbstractDomain, Points
 from lownoise.sets.domains.coordinates import OFF
 from lownoise.sets.unit_balls import NormBall
 
@@ -281,6 +288,37 @@ def checked_word(relation: object, kind: str) -> AbstractWord:
         return found
     said = quoted(relation) if isinstance(relation, str) else type(relation).__name__
     raise PlanError(f"relation={said} is unknown for {kind}; give {' or '.join(RELATIONS)}")
+
+
+def exchange_body(
+    domain: AbstractDomain, center: Vector, chosen: Coordinates, *, counted: bool
+) -> AbstractBody | None:
+    """Return L − L, L the hull of 0 and of what a record adds; None where no solver knows it.
+
+    That is what a row of a unit changes that takes any other rows, or none.
+
+    Args:
+        domain: K, dimension d.
+        center: the public point that sums are about, shape (d,).
+        chosen: the r coordinates that are summed.
+        counted: whether there is a count, the last coordinate.
+
+    Examples:
+        >>> from lownoise.sets.domains import Points
+        >>> found = Points([[0.0], [2.0]])
+        >>> exchange_body(found, np.ones(1), found.exact_coordinates(), counted=True).widths()
+        array([2., 1.])
+    """
+    pivots = chosen.pivots
+    if isinstance(domain, Points):
+        rows = (domain.points - center)[:, pivots]
+        rows = np.pad(rows, ((1, 0), (0, 0)))
+        if counted:
+            rows = np.column_stack([rows, np.arange(len(rows)) > 0])
+        return PointDifferences(frozen(np.ascontiguousarray(rows)))
+    if counted or not domain.contains(center):
+        return None
+    return domain.differences(pivots, np.ones(pivots.size))  # K − K holds K and −K
 
 
 def sensitivity_set(

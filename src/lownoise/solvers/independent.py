@@ -117,6 +117,8 @@ def solve_residual(
     relation: str,
     rtol: float,
     progress: Callable[[Progress], None] | None = None,
+    *,
+    exchanged: bool = False,
 ) -> Fitted[Vector, ResidualDual]:
     """Return the least noise on the residual spaces at μ = 1.
 
@@ -128,9 +130,11 @@ def solve_residual(
         relation: "substitute" or "add_remove".
         rtol: the relative gap between the bounds to reach.
         progress: called with a `Progress` after every step.
+        exchanged: whether one record becomes another, too, where they come and go.
     """
     sides: Sides[Vector, ResidualDual] = Sides(rtol, progress)
-    return sides.searched(_Search(orbits, order, relation, sides).run)
+    changes = TableChanges(orbits, relation, exchanged)
+    return sides.searched(_Search(changes, order, sides).run)
 
 
 @final
@@ -138,12 +142,12 @@ class _Search:
     """The patterns at hand, on which both sides are looked for."""
 
     def __init__(
-        self, orbits: Orbits, order: float, relation: str, sides: Sides[Vector, ResidualDual]
+        self, changes: TableChanges, order: float, sides: Sides[Vector, ResidualDual]
     ) -> None:
         from scipy.sparse import csr_array
 
-        self.orbits, self.order = orbits, order
-        self.changes = TableChanges(orbits, relation)
+        self.changes, self.orbits, self.order = changes, changes.orbits, order
+        orbits = self.orbits
         self.sides = sides
         rows, columns, entries = orbits.variance_terms
         # Σ cells·(ω V)^{p/2} = Σ (ω·cells^{2/p}·V)^{p/2}: an orbit counts as one query
@@ -229,11 +233,16 @@ class _Search:
 
 
 def _first(changes: TableChanges) -> Integers:
-    """Return patterns to begin with: all attributes differ, and one of each type alone."""
+    """Return patterns to begin with: all attributes differ, and one of each type alone.
+
+    Where a record comes or goes, none of them does.
+    """
     members = changes.orbits.members
+    none = np.zeros((1, members.size), dtype=np.int64)
     if changes.counted:
-        return np.zeros((1, members.size), dtype=np.int64)
-    return np.vstack([members, np.eye(members.size, dtype=np.int64)])
+        return none
+    found = np.vstack([members, np.eye(members.size, dtype=np.int64)])
+    return np.vstack([none, found]) if changes.exchanged else found
 
 
 def solve_parity(

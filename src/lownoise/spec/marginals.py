@@ -12,7 +12,6 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 from lownoise.errors import LownoiseError, QuestionError
 from lownoise.questions import Marginals
 from lownoise.questions.attributes import attributes
-from lownoise.sensitivity.relations import SUBSTITUTE
 from lownoise.spec.model import AskedSpec, Mechanism, Number, mistake_text, mistaken
 
 FOLDER = "folder"
@@ -103,7 +102,7 @@ class MarginalsSpec(AskedSpec):
                 raise mistaken(mistakes)
             policies = {name: outside.get(name, "drop") for name in sizes}
         dropped = [name for name, policy in policies.items() if policy == "drop"]
-        if dropped and info.data.get("relation") is SUBSTITUTE:
+        if dropped and cls.public_size(info):
             raise mistake_text(
                 f'"drop" of {dropped[0]!r} would change the public size; give "extra", or a '
                 "category that stands in",

@@ -11,7 +11,6 @@ from pydantic_core import PydanticCustomError
 
 from lownoise.errors import LownoiseError
 from lownoise.questions import Mean, Moments, Sum
-from lownoise.sensitivity.relations import SUBSTITUTE
 from lownoise.sets.domains import Box
 from lownoise.spec.declared import declared_domain
 from lownoise.spec.listed import read_points
@@ -124,7 +123,7 @@ class MeanSpec(AskedSpec):
     @field_validator("missing")
     @classmethod
     def _keeps_size(cls, missing: str, info: ValidationInfo) -> str:
-        if missing == "drop" and info.data.get("relation") is SUBSTITUTE:
+        if missing == "drop" and cls.public_size(info):
             raise ValueError('"drop" would change the public size; use "stand-in"')
         return missing
 

@@ -26,7 +26,7 @@ from lownoise.privacy.shared import MOST_USES
 from lownoise.privacy.units import MOST_ROWS, OF_UNITS
 from lownoise.release.compared import names
 from lownoise.release.comparison import GAUSSIAN
-from lownoise.sensitivity.relations import word_of
+from lownoise.sensitivity.relations import SUBSTITUTE, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -65,9 +65,6 @@ class AskedSpec(Strict):
     """What every question says: what a neighbour is, and the norm of the error."""
 
     relation: Annotated[Literal["substitute", "add_remove"], AfterValidator(word_of)]
-    size: Annotated[int, Field(ge=1, le=10**12, strict=True)] | None = Field(
-        default=None, validate_default=True
-    )
     order: Annotated[float, Field(ge=2, strict=True)] = 2.0
     uses: Annotated[int, Field(ge=1, le=MOST_USES, strict=True)] | None = None
     privacy_unit: Annotated[str, Field(min_length=1)] | None = None
@@ -76,6 +73,9 @@ class AskedSpec(Strict):
     )
     order_by: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     null_unit: Literal["drop", "one"] = "drop"
+    size: Annotated[int, Field(ge=1, le=10**12, strict=True)] | None = Field(
+        default=None, validate_default=True
+    )
 
     @field_validator("rows_per_unit", "order_by", "null_unit")
     @classmethod
@@ -93,11 +93,23 @@ class AskedSpec(Strict):
         relation = info.data.get("relation")
         if relation is None:  # a mistake of its own
             return size
+        if info.data.get("privacy_unit") is not None:
+            if size is not None:
+                raise ValueError(
+                    "would be a number of rows, which units keep private; leave it out"
+                )
+            return size
         if not relation.counted and size is None:
             raise ValueError("is missing; substitute needs the public number of records")
         if relation.counted and size is not None:
             raise ValueError("is private under add_remove; leave it out")
         return size
+
+    @staticmethod
+    def public_size(info: ValidationInfo) -> bool:
+        """Return whether the number of rows is public, so that none may be left out."""
+        of_units = info.data.get("privacy_unit") is not None
+        return info.data.get("relation") is SUBSTITUTE and not of_units
 
     @abstractmethod
     def asked(self) -> Any:  # noqa: ANN401 (each kind its own)
@@ -204,8 +216,7 @@ def _mistake(detail: ErrorDetails) -> str:
     place = ".".join(str(p) for p in detail["loc"]) or "top level"
     place = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in place)
     given = detail["input"]
-    open_ = isinstance(given, (str, int, float)) and detail["loc"][:1] != ("data",)  # a key, maybe
-    shown = f" (found {given!r})" if open_ else ""
+    shown = f" (found {given!r})" if isinstance(given, (str, int, float)) else ""
     return f"{place}: {mistake_of(detail)}{shown}"
 
 

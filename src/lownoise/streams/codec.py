@@ -11,7 +11,7 @@ from lownoise.kinds import expect, numbers, whole_numbers
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import QUESTIONS
 from lownoise.questions.streams import LARGEST_DENSE, Running
-from lownoise.release import codec, stored
+from lownoise.release import codec, noises, stored
 from lownoise.release.compared import compared_from_list, compared_to_dict
 from lownoise.release.comparison import GAUSSIAN, Comparison
 from lownoise.release.encoding import (
@@ -91,7 +91,7 @@ def _noise_to_dict(
     return {
         "mechanism": name,
         "pair": SUMS.write(mechanism.pair),
-        "noise": {**stored.added_to_dict(name, mechanism.noise), **totals},
+        "noise": {**noises.added_to_dict(name, mechanism.noise), **totals},
     }
 
 
@@ -184,7 +184,7 @@ def _mechanism(
     return PureStreamMechanism(
         totals=totals,
         pair=SUMS.read(fields["pair"], workload),
-        noise=stored.added_from_dict(noise, name, changes, r),
+        noise=noises.added_from_dict(noise, name, changes, r),
         strategy=strategy,
         reason=reason,
         participation=participation,

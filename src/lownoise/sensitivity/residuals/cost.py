@@ -60,19 +60,22 @@ class TableChanges:
     Args:
         orbits: the residual spaces.
         relation: "substitute" or "add_remove".
+        exchanged: whether one becomes another, too, where the number of records is private; the
+            pattern without a difference is then that of one which comes or goes.
     """
 
     orbits: Orbits
     relation: str
+    exchanged: bool = False
 
     @cached_property
     def counted(self) -> bool:
-        """Whether the number of records is private: then one record has one pattern.
+        """Whether records come and go alone: then one record has one pattern.
 
         Raises:
             PlanError: where no relation is called that.
         """
-        return word_of(self.relation).counted
+        return word_of(self.relation).counted and not self.exchanged
 
     def costs(self, patterns: Integers) -> Vector:
         """Return what σ_A⁻² is multiplied by in μ², for each pattern and residual orbit, (k, r).
@@ -83,7 +86,10 @@ class TableChanges:
         """
         if self.counted:
             return self.orbits.trace[None, :]
-        return np.maximum(costs_of(self.orbits).at(patterns), 0.0)
+        found = np.maximum(costs_of(self.orbits).at(patterns), 0.0)
+        if self.exchanged:
+            found[~np.any(patterns, axis=1)] = self.orbits.trace
+        return found
 
     def cost_up(self, variances: Vector) -> float:
         """Return at least μ², the squared distance that one neighbour moves the noisy tables.
@@ -91,6 +97,9 @@ class TableChanges:
         Args:
             variances: σ² of each residual orbit, shape (r,), 0 where there is no noise.
         """
+        if self.exchanged:
+            both = (TableChanges(self.orbits, word) for word in ("add_remove", "substitute"))
+            return max(own.cost_up(variances) for own in both)
         if self.counted:
             return grown(_quotients(self.orbits.trace, variances))
         costs = costs_of(self.orbits)
@@ -288,6 +297,17 @@ def _coarse_up(bound: float) -> float:
         return math.inf
     part, power = math.frexp(bound)
     return math.ldexp(math.ceil(math.ldexp(part, 30)), power - 30)
+
+
+def exchanged_costs(bits: int, degrees: Sequence[int]) -> Vector:
+    """Return `parity_costs` of a record that comes or goes, and of one that becomes another.
+
+    Examples:
+        >>> exchanged_costs(2, [0, 1]).tolist()
+        [[1.0, 2.0], [0.0, 4.0], [0.0, 8.0]]
+    """
+    both = (parity_costs(bits, degrees, word) for word in ("add_remove", "substitute"))
+    return np.vstack(list(both))
 
 
 def parity_costs(bits: int, degrees: Sequence[int], relation: str) -> Vector:

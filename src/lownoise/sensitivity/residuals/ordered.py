@@ -140,6 +140,7 @@ class Blocks:
         orders: what is asked along each.
         spans: the ordered part of each orbit of marginals.
         public: whether the number of records is public.
+        becoming: whether what one changes that becomes another is asked, where it is private.
     """
 
     plain: Orbits
@@ -148,6 +149,7 @@ class Blocks:
     orders: tuple[Order, ...]
     spans: tuple[Span, ...]
     public: bool
+    becoming: bool = False
 
     @property
     def relation(self) -> AbstractWord:
@@ -279,7 +281,7 @@ class Blocks:
             longest = grown(float(np.max(np.linalg.norm(image, axis=1))))
             r = image.shape[1]
             doubt += 4 * part * ((2 * longest + off) * off + growth(4 * r + 99) * longest**2)
-        if not self.public:
+        if not self.public and not self.becoming:
             return grown(float(np.max(_alone(trace, images)))) + doubt
         worst = ChangeCosts(self).worst([image for image, _ in images])[2]
         total = float(np.max(_alone(trace, images)))

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gaussian noise on means of units that take other rows: no count of rows is public.
+
+The changes are (x − x', 0) and ±(x − v, 1). Sums have the least noise for the former, the count
+noise of its own: with r the greatest length of x − v in the sums' noise, s times that noise and a
+count of variance s/(s − r²) hide the latter, too. Where records are symmetric about v r is 1/2, and
+a count of variance 4/3 costs sums nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise.certificate import order_norm
+from lownoise.noise.fitting import beside, gaussian_mean
+from lownoise.numbers.arguments import checked_order, checked_rtol
+from lownoise.numbers.arrays import frozen
+from lownoise.planning.gaussian import checked_weights, full_shape, plan_mean
+from lownoise.planning.release_plan import Plan
+from lownoise.release.pure_bound import count_weight, farthest_mean, middle
+from lownoise.sensitivity.relations import (
+    ADD_REMOVE,
+    SUBSTITUTE,
+    exchange_body,
+    sensitivity_set,
+)
+from lownoise.sets.bodies import ImageBody
+from lownoise.solvers import SOLVED, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.numbers.arrays import Vector
+    from lownoise.planning.request import Request
+    from lownoise.questions import Mean
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.solvers import Solution
+
+_MOST = 64.0  # times the least noise of sums: more of it hardly helps the count
+_SEARCH = 60
+_ROOM = 2.0**-20  # by which s exceeds r²
+_FAR = 2.0**30  # deviations of a count that tells next to nothing
+
+
+def plan_means(question: Mean, request: Request) -> Plan:
+    """Return the plan for means, of rows or of units that come and go or take other rows."""
+    if not request.exchanged:
+        return plan_mean(question, request)
+    chosen, counted = question.coordinates(), not question.comes
+    body = exchange_body(question.domain, question.center, chosen, counted=counted)
+    if body is not None or question.comes:
+        return plan_mean(question, request, body)
+    body = sensitivity_set(question.domain, SUBSTITUTE, question.center, chosen)
+    order, own = checked_order(request.order), checked_weights(request.weights, question)
+
+    def fitted(omega: Vector) -> Solution:
+        return solve(
+            body,
+            order=order,
+            weights=frozen(omega),
+            queries=chosen.answers(None),
+            rtol=checked_rtol(request.rtol),
+            progress=request.progress,
+        )
+
+    one = fitted(own)
+    plain = one if np.all(own == 1) else fitted(np.ones(own.size))
+    lifted = plan_mean(question, request)
+    weights = frozen(np.append(own, count_weight(question, own, order) or 1.0))
+    made = [lifted.terms.mechanism]
+    if np.all(body.widths() > 0):
+        shape, multipliers = apart(question, one, own, order, request.count_share)
+        about, mu = question.domain.center, request.gaussian_parameter
+        made.append(
+            gaussian_mean(question, ADD_REMOVE, None, shape, mu, chosen, multipliers, about)
+        )
+    found = [
+        replace(
+            lifted.terms,
+            weights=weights,
+            evidence=one.claim.dual,
+            plain_evidence=plain.claim.dual,
+            mechanism=replace(mechanism, unit=request.unit),
+        )
+        for mechanism in made
+    ]
+    best = min(found, key=lambda terms: terms.compared * terms.mechanism.loss.mu)
+    status = lifted.status if one.status == SOLVED else one.status
+    return Plan(replace(best, mechanism=replace(best.mechanism, unit=None)), status=status)
+
+
+def apart(
+    question: Mean, found: Solution, own: Vector, order: float, share: float | None
+) -> tuple[AbstractShape, Vector | None]:
+    """Return noise of which sums have the least for differences, and the count its own, at μ = 1.
+
+    Args:
+        question: the columns and their domain; sums are about its center.
+        found: the least noise for differences of records.
+        own: ω on the columns, shape (d,).
+        order: p.
+        share: the part of μ² of a row that comes or goes which the count has at least; None for
+            what the worst means err least with.
+
+    Returns:
+        The shape, of sums and the count; and multipliers for the bound on its radius, or None.
+    """
+    domain, sums, chosen = question.domain, full_shape(found), question.coordinates()
+    lifted = sensitivity_set(domain, ADD_REMOVE, domain.center, chosen)
+    square = lifted.radius_up(beside(sums, _FAR)) ** 2
+    seen = sums if chosen.embed is None else sums.mapped(chosen.embed)
+    far = farthest_mean(domain) + np.abs(middle(domain) - domain.center)
+
+    def error(s: float) -> float:
+        worst = s * np.square(seen.deviations()) + np.square(far) * s / (s - square)
+        return order_norm(own * np.sqrt(worst), order)
+
+    least = max(1.0, square * (1 + _ROOM))
+    s = _least(error, least) if share is None else max(least, square / (1 - share))
+    count = s / (s - square)
+    shape = beside(sums.scaled(math.sqrt(s)), math.sqrt(count))
+    return shape, _multipliers(found.claim.body, square / s * count)
+
+
+def _multipliers(body: Any, beside_count: float) -> Vector | None:  # noqa: ANN401 (of any kind)
+    """Return those of the lifted image, of which the count's is in proportion to what it reveals.
+
+    Args:
+        body: of differences.
+        beside_count: what sums of a row that comes reveal, over what its count does.
+    """
+    if not isinstance(body, ImageBody) or body.multipliers is None:
+        return None
+    own = body.multipliers
+    return frozen(np.append(own, body.base.energy_up(own) / max(beside_count, _ROOM)))
+
+
+def _least(error: Callable[[float], float], low: float) -> float:
+    """Return where a function of one number, in logarithms convex or nearly, is least."""
+    a, b = math.log(low), math.log(low * _MOST)
+    for _ in range(_SEARCH):
+        one, two = a + (b - a) / 3, b - (b - a) / 3
+        if error(math.exp(one)) <= error(math.exp(two)):
+            b = two
+        else:
+            a = one
+    ends = low, math.exp((a + b) / 2)
+    return min(ends, key=error)
