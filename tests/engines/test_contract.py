@@ -2,6 +2,7 @@
 """Every way in gives the reference engine's integers, on the same rows, whatever they hold."""
 
 import gzip
+import json
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -14,12 +15,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lownoise.engines import Coding, TotalsQuery, memory, source
+from lownoise.engines.tables import Table
 from lownoise.errors import EngineError, PlanError, TableError
 
 NASTY = [
@@ -92,6 +95,62 @@ def as_two_parquets(frame, folder):
     return [folder / "a.parquet", str(folder / "b.parquet")]
 
 
+def as_pattern(frame, folder):
+    (folder / "b").mkdir()
+    as_parquet(frame[150:], folder).rename(folder / "b" / "2.parquet")
+    as_parquet(frame[:150], folder).rename(folder / "1.parquet")
+    return str(folder / "**" / "*.parquet")
+
+
+def as_folder(frame, folder):
+    as_pattern(frame, folder)
+    (folder / "_temporary").mkdir()
+    for hidden in (folder / "_SUCCESS", folder / ".1.parquet", folder / "_temporary" / "3.parquet"):
+        hidden.write_bytes(b"not read")
+    return folder
+
+
+def as_partitions(frame, folder):
+    """The values of one column are names of folders, whose rows are texts of numbers."""
+    for value, rows in frame.groupby(frame["x"].map(repr)):
+        own = folder / "t" / f"x={value}"
+        own.mkdir(parents=True)
+        as_parquet(rows[["y z"]], own)
+    return Table(folder / "t", partitions=["x"])
+
+
+def as_csvs(frame, folder):
+    as_csv(frame[150:], folder).rename(folder / "b.csv")
+    as_gzip_csv(frame[["x", "y z"]][:150], folder)
+    return [str(folder / "t.csv.gz"), folder / "b.csv"]
+
+
+def as_semicolons(frame, folder):
+    frame.to_csv(folder / "t.csv", index=False, sep=";", decimal=",")
+    return Table(folder / "t.csv", separator=";", decimal=",")
+
+
+def as_feather(frame, folder):
+    rows = pa.Table.from_pandas(frame, preserve_index=False)
+    pa.feather.write_feather(rows, folder / "t.feather", chunksize=100)
+    return folder / "t.feather"
+
+
+def as_json_lines(frame, folder):
+    name = folder / "t.jsonl"
+    rows = [
+        {c: None if np.isnan(v) else v for c, v in row.items()} for row in frame.to_dict("records")
+    ]
+    name.write_text("\n".join(map(json.dumps, rows)))
+    return name
+
+
+def as_gzip_json_lines(frame, folder):
+    packed = folder / "t.ndjson.gz"
+    packed.write_bytes(gzip.compress(as_json_lines(frame, folder).read_bytes()))
+    return packed
+
+
 def as_database(frame, folder):
     rows = pa.Table.from_pandas(frame, preserve_index=False)
     _write_database(folder / "d.duckdb", people=rows)
@@ -111,6 +170,14 @@ def as_ibis_memtable(frame, _folder):
 
 
 WAYS = [
+    as_pattern,
+    as_folder,
+    as_partitions,
+    as_csvs,
+    as_semicolons,
+    as_feather,
+    as_json_lines,
+    as_gzip_json_lines,
     as_two_parquets,
     as_database,
     as_named_table,
@@ -503,7 +570,7 @@ def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
     ("make", "said"),
     [
         (lambda f: f / "absent.csv", "is no file"),
-        (lambda f: f, "is no file"),
+        (lambda f: f, "is a folder without Parquet files"),
         (lambda f: _file(f / "t.xlsx", b"x"), "unknown ending"),
         (lambda f: _file(f / "t.parquet", b"SECRET-17"), "cannot be read"),
         (lambda f: _file(f / "t.csv.gz", b"SECRET-17"), "cannot be read"),
@@ -519,7 +586,9 @@ def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
         (lambda _: pa.table({"x": [[17]], "y z": [1]}), "type"),
         (lambda _: {"x": [17]}, "dict is no table"),
         (lambda _: [], "names no file"),
-        (lambda f: [_file(f / "t.csv", b"x,y z\n17,1\n")], "Parquet files only"),
+        (lambda f: [_file(f / "t.csv", b"x\n17,1\n")], "each column once there"),
+        (lambda f: [f / "t.csv"], "is no file"),
+        (lambda _: ["17"], "is no path of one"),
         (lambda f: _file(f / "t.duckdb", b"SECRET-17"), "cannot be read"),
         (lambda f: f"{_database(f)}::other", "has the tables 'one', 'two'; name one"),
         (lambda f: str(_database(f)), "has the tables 'one', 'two'; name one"),

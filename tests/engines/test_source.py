@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 from tests.toys.engine import ToySource
 
 import lownoise as ln
+import sparks
 from golden.accessors import simulated
 from lownoise.engines.duckdb import opened
 from lownoise.engines.memory import MemorySource
 from lownoise.errors import EngineError, LedgerError, TableError
 
+# pyspark leaves it to Python to close its sockets
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 KINDS = {"whole": "integers", "bit": "integers", "real": "numbers", "word": "texts"}
 NAMES = list(KINDS)
 ROWS = [
@@ -50,6 +53,7 @@ ENGINES = {
     "duckdb": lambda rows, _: opened(arrow(rows), NAMES),
     "duckdb on a file": parquet,
     "toy": lambda rows, _: ToySource(KINDS, rows),
+    "spark": lambda rows, _: sparks.ordered(arrow(rows)),
 }
 LACK = [name for name in ENGINES if name != "memory"]  # an array of integers lacks none
 each = pytest.mark.parametrize("engine", ENGINES)

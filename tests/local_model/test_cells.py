@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines.counts import cells_of, read_records
+from lownoise.engines.categories import cells_of
+from lownoise.engines.counts import read_records
 from lownoise.engines.source import source_of
 from lownoise.errors import FileError, PlanError, QuestionError, TableError
 from lownoise.local_model import ENCODERS, CellEncoder

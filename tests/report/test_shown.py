@@ -67,6 +67,7 @@ SHOWN = {
     "StreamPlan": lambda _: [stream(ln.Prefix(365))],
     "stream": lambda _: [ln.stream(ln.Prefix(10), budget=ln.zcdp(0.5)).terms],
     "Stream": lambda _: [ln.stream(ln.Prefix(10), budget=ln.zcdp(0.5))],
+    "Table": lambda _: [ln.Table("t.csv", separator=";"), ln.Table(["1.csv"] * 1000)],
     "verify": lambda _: [v := ln.verify(planned().to_json()), v.checks[0], v.checks[-1]],
     "LocalPlan": lambda _: [devices(), ln.local(ln.Ball(50), ln.local_dp(1))],
     "local": lambda _: [
@@ -204,7 +205,8 @@ RETURN = {
     "pure_bound",
     "optimal_mechanism",
 }
-NONE = {"device", "errors", "theory", "ReadingNotice", "__version__"}
+# a Spark DataFrame shows itself as its session says
+NONE = {"device", "errors", "theory", "ReadingNotice", "__version__", "spark_table"}
 
 
 TRIANGLE = ln.Points([[0, 0], [1, 0], [0, 1]])

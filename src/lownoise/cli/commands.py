@@ -23,6 +23,7 @@ from lownoise.cli.output import (
     show,
     show_report,
     solving,
+    table_of,
     unused,
     working,
     write,
@@ -128,7 +129,10 @@ app.command("size-for")(size_for)
 def release(
     spec: _Spec,
     *,
-    data: Annotated[Path | None, typer.Option(help="The table, instead of the spec's.")] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="The table, instead of the spec's: a path, a pattern or a folder."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Write release.json and report.html; for marginals, a new folder."),
@@ -142,7 +146,7 @@ def release(
     read = read_spec(spec)
     if read.question.kind == "stream":
         raise FileError("question.kind is stream, which runs round by round; use `lownoise stream`")
-    table = data or (read.data.path if read.data else None)
+    table = table_of(read.data, data)
     if table is None:
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     if read.question.kind == "marginals" and out is None:

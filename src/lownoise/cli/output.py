@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from lownoise.engines.tables import Table
     from lownoise.report.parts import Section
     from lownoise.solvers import Progress
+    from lownoise.spec.files import DataSpec
 
 
 def write(path: Path, text: str) -> None:
@@ -22,6 +24,19 @@ def write(path: Path, text: str) -> None:
     from lownoise.release import codec
 
     codec.write(path, text)
+
+
+def table_of(spec: DataSpec | None, data: str | None) -> Table | None:
+    """Return the table that a command reads: the specification's, or such files at another path.
+
+    Raises:
+        TableError: where an address holds what may be secret.
+    """
+    from lownoise.engines.tables import Table
+
+    if spec is None:
+        return None if data is None else Table(data)
+    return spec.table(data)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ _State = Annotated[
     typer.Option(help="The file that the stream lives in; where it exists, it goes on."),
 ]
 _Input = Annotated[
-    Path | None,
+    str | None,
     typer.Option("--input", help="A table with a row a round, instead of standard input."),
 ]
 _FromStart = Annotated[
@@ -130,7 +130,7 @@ def _without(count: int, batches: Iterator[Vector]) -> Iterator[Vector]:
             yield own
 
 
-def _batches(names: tuple[str, ...], source: Path | None) -> Iterator[Vector]:
+def _batches(names: tuple[str, ...], source: str | None) -> Iterator[Vector]:
     """Return the values of the rounds: of a table, or of standard input as lines come."""
     from lownoise.engines.source import rows_of
 

@@ -8,14 +8,17 @@ from typing import Annotated
 
 import typer
 
-from lownoise.cli.output import claimed, show, show_report, working, write
+from lownoise.cli.output import claimed, show, show_report, table_of, working, write
 from lownoise.errors import FileError
 
 
 def together(
     spec: Annotated[Path, typer.Argument(help="A TOML specification with [[question]] tables.")],
     *,
-    data: Annotated[Path | None, typer.Option(help="The table, instead of the spec's.")] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="The table, instead of the spec's: a path, a pattern or a folder."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Release to this new folder; without it, plan only.")
     ] = None,
@@ -25,7 +28,7 @@ def together(
     from lownoise.spec import read_together
 
     read = read_together(spec)
-    table = data or (read.data.path if read.data else None)
+    table = table_of(read.data, data)
     if out is not None and table is None:
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     with working("fitting the noise"):

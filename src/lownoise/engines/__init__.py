@@ -3,10 +3,11 @@
 
 from lownoise.engines.codings import AbstractCoding, Coding, Totals, TotalsQuery
 from lownoise.engines.record_codings import ClampingCoding, ListCoding, SignCoding
-from lownoise.engines.source import AbstractSource, Batch, Groups, Sums
+from lownoise.engines.source import AbstractFold, AbstractSource, Batch, Groups, Sums
 
 __all__ = [
     "AbstractCoding",
+    "AbstractFold",
     "AbstractSource",
     "Batch",
     "ClampingCoding",

@@ -5,10 +5,11 @@ No field of a well-formed file can speak for another row. Bytes are decoded as U
 none becomes a letter of its own. A line ends at a line feed or with the file: a line feed that the
 file ends with begins no other line. A carriage return before the line feed goes, one anywhere else
 is a space. A record is a line, in CSV all lines that quotes hold together (RFC 4180); tab-separated
-text has no quotes. The first record names the columns, and every later one is a row, whatever it
-holds: an empty line is a row that lacks all values, a short one lacks its last fields, surplus
-fields are ignored, and a field too long to spell a number is missing. There is nothing here that a
-value could stop, and no row that it could take away.
+text has no quotes, and a `Dialect` that the caller names may have another separator. The first
+record names the columns, and every later one is a row, whatever it holds: an empty line is a row
+that lacks all values, a short one lacks its last fields, surplus fields are ignored, and a field
+too long to spell a number is missing. There is nothing here that a value could stop, and no row
+that it could take away.
 
 What rows do is not said: they cause no warning, and whatever fails for them fails alike.
 """
@@ -20,9 +21,10 @@ import gzip
 import sys
 import warnings
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -92,8 +94,69 @@ def row_of(line: str, count: int) -> list[float]:
     return [number_of_text(field) for field in fields]
 
 
-def open_text(path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401 (pyarrow carries no types)
+@final
+@dataclass(frozen=True)
+class Dialect:
+    """What stands between the fields of a line, and whether quotes hold some together.
+
+    Args:
+        separator: a comma, a semicolon, a bar, a colon or a tab.
+        quoted: whether quotes hold separators, line feeds and, doubled, quotes (RFC 4180); where
+            they do not, they are letters like all others.
+
+    Raises:
+        TableError: where the separator is none of , ; | : and a tab.
+
+    Examples:
+        >>> Dialect(";")
+        Dialect(separator=';', quoted=True)
+        >>> Dialect("0")
+        Traceback (most recent call last):
+        lownoise.errors.TableError: separator='0' stands between no fields; give , ; | : or a tab
+    """
+
+    separator: str = ","
+    quoted: bool = True
+
+    def __post_init__(self) -> None:
+        if self.separator not in _SEPARATORS:
+            raise TableError(
+                f"separator={self.separator!r} stands between no fields; give , ; | : or a tab"
+            )
+
+
+_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons"}
+_SEPARATORS = (",", ";", "|", ":", "\t")
+_COMMAS, _TABS = Dialect(), Dialect("\t", quoted=False)
+
+
+def dialect_of(path: Path) -> Dialect:
+    """Return what a file is written in by its name alone: .tsv in tabs without quotes, or commas.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> dialect_of(Path("t.tsv.gz")).quoted, dialect_of(Path("t.csv"))
+        (False, Dialect(separator=',', quoted=True))
+    """
+    return _TABS if path.name.lower().removesuffix(".gz").endswith(".tsv") else _COMMAS
+
+
+def header_of(path: Path) -> list[str]:
+    """Return the names in the first line of a file of text, of the dialect that its name says.
+
+    Raises:
+        TableError, OSError, EOFError, zlib.error: as `open_text`.
+    """
+    return next(_records(_lines(path), dialect_of(path)), [])
+
+
+def open_text(path: Path, columns: Sequence[str], dialect: Dialect | None = None) -> Any:  # noqa: ANN401 (pyarrow carries no types)
     """Return an Arrow reader of `columns` as text, null where a row has no such field.
+
+    Args:
+        path: a file of text, compressed where its name ends with .gz.
+        columns: the names that are read.
+        dialect: what it is written in; None for what its name says.
 
     Raises:
         TableError: where the file cannot be opened or its first line does not name each column
@@ -102,18 +165,19 @@ def open_text(path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401 (pyarr
     """
     import pyarrow as pa
 
+    dialect = dialect or dialect_of(path)
     lines = _lines(path)
-    header = next(_records(lines, path), [])
+    header = next(_records(lines, dialect), [])
     for column in columns:
         if header.count(column) != 1:
             how = "does not stand" if column not in header else "stands twice"
             raise TableError(
                 f"column={column!r} {how} in the first line of {path}; name each column once "
-                f"there, with {'tabs' if tabbed(path) else 'commas'} between",
+                f"there, with {_NAMES.get(dialect.separator, repr(dialect.separator))} between",
             )
     places = [header.index(c) for c in columns]
     schema = pa.schema([(c, pa.string()) for c in columns])
-    batches = _batches(_records(lines, path), places, schema)
+    batches = _batches(_records(lines, dialect), places, schema)
     return pa.RecordBatchReader.from_batches(schema, batches)
 
 
@@ -163,16 +227,11 @@ def _open(path: Path, *, packed: bool) -> Any:  # noqa: ANN401
     return gzip.open(path, "rb") if packed else path.open("rb")
 
 
-def tabbed(path: Path) -> bool:
-    """Return whether tabs stand between fields, and not commas: by the file's name alone."""
-    return path.name.lower().removesuffix(".gz").endswith(".tsv")
-
-
-def _records(lines: Iterator[str], path: Path) -> Iterator[list[str]]:
+def _records(lines: Iterator[str], dialect: Dialect) -> Iterator[list[str]]:
     csv.field_size_limit(sys.maxsize)  # the default refuses long fields by an error
-    if tabbed(path):  # the format has no quotes
-        return csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-    return csv.reader(lines)
+    if not dialect.quoted:
+        return csv.reader(lines, delimiter=dialect.separator, quoting=csv.QUOTE_NONE)
+    return csv.reader(lines, delimiter=dialect.separator)
 
 
 def _batches(records: Iterator[list[str]], places: list[int], schema: Any) -> Iterator[Any]:  # noqa: ANN401

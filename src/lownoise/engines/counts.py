@@ -17,20 +17,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.engines.categories import opened, places_of
 from lownoise.engines.cells import alike
-from lownoise.engines.source import failed, source_of
+from lownoise.engines.source import AbstractFold, failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from lownoise.engines.categories import Reader
     from lownoise.engines.source import Batch
-    from lownoise.numbers.arrays import Integers, Vector, Words
+    from lownoise.numbers.arrays import Integers, Words
     from lownoise.questions import Attribute, Universe
 
     Codes = NDArray[np.integer]
@@ -135,7 +138,7 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
     sizes = tuple(a.size for a in attributes)
     if math.prod(sizes) <= _WHOLE and len(sizes) <= _MOST_AXES:
         cells = math.prod(sizes)
-        counts = _counted(attributes, table, cells, lambda own: places_of(own, sizes))
+        counts = _counted(attributes, table, cells, partial(places_of, sizes=sizes))
         return Records(
             count=int(counts.sum()), sizes=sizes, codes=None, table=counts.reshape(sizes)
         )
@@ -147,16 +150,6 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
 
     _each_batch(attributes, table, add)
     return records_of([np.concatenate(column) for column in zip(*parts, strict=True)], sizes)
-
-
-def places_of(cells: list[Integers], sizes: Sequence[int]) -> Integers:
-    """Return the place of each row in a table of all cells, shape (n,); −1 where it has none."""
-    flat = np.zeros(len(cells[0]), dtype=np.int64)
-    for own, size in zip(cells, sizes, strict=True):
-        flat *= size
-        flat += own
-    flat[np.any([own < 0 for own in cells], axis=0)] = -1
-    return flat
 
 
 def _counted(
@@ -173,18 +166,15 @@ def _counted(
         size: the number of places.
         places: from cells, one array an attribute, to the place of each, −1 where it has none.
     """
-    found = np.zeros(size, dtype=np.int64)
-    reader = Reader(attributes, table)
+    source, reader = opened(attributes, table)
     with alike(failed(table, "counted")):
-        if reader.worded and size <= _GROUPED:
-            for groups in reader.source.group_sums(reader.numbers, reader.texts):
-                at = places(reader.cells(groups.keys))
-                np.add.at(found, at[at >= 0], groups.counts[at >= 0])
-        else:
-            for batch in reader.source.batches(reader.numbers, reader.texts):
-                at = places(reader.cells(batch))
-                found += np.bincount(at[at >= 0], minlength=size)
-    return found
+        if not (reader.worded and size <= _GROUPED):
+            return source.fold(CellCounts(reader, size, places))
+        found = np.zeros(size, dtype=np.int64)
+        for groups in source.group_sums(reader.numbers, reader.texts):
+            at = places(reader.cells(groups.keys))
+            np.add.at(found, at[at >= 0], groups.counts[at >= 0])
+        return found
 
 
 def _each_batch(
@@ -193,50 +183,45 @@ def _each_batch(
     add: Callable[[list[Integers]], None],
 ) -> None:
     """Give the rows of `table` to `add`, batch by batch: their cells, one array an attribute."""
-    reader = Reader(attributes, table)
+    source, reader = opened(attributes, table)
     with alike(failed(table, "counted")):
-        for batch in reader.source.batches(reader.numbers, reader.texts):
+        for batch in source.batches(reader.numbers, reader.texts):
             add(reader.cells(batch))
 
 
 @final
-class Reader:
-    """Which columns of a table are read as numbers and which as texts, and the cells of both.
+@dataclass(frozen=True, eq=False)
+class CellCounts(AbstractFold):
+    """How many rows are at each place, shape (size,).
 
     Args:
-        attributes: the columns and their categories.
-        table: as `lownoise.engines.source.source_of` takes it.
-        beside: more columns of numbers that are read.
-
-    Raises:
-        TableError, EngineError: as `read_records`.
+        reader: of the rows' cells.
+        size: the number of places.
+        places: from cells, one array an attribute, to the place of each, −1 where it has none.
     """
 
-    def __init__(
-        self,
-        attributes: Sequence[Attribute],
-        table: Any,  # noqa: ANN401 (any frame)
-        beside: Sequence[str] = (),
-    ) -> None:
-        self.attributes = attributes
-        names = [a.name for a in attributes]
-        self.source = source_of(table, list(dict.fromkeys([*names, *beside])))
-        with alike(failed(table, "counted")):
-            kinds = dict(zip(names, self.source.kinds(names), strict=True))
-        held = set(kinds.values())
-        # few values, slow to hand over; of ranges there are many values in each
-        ranged = any(a.edges is not None for a in attributes)
-        self.worded = "texts" in held and "numbers" not in held and not ranged
-        self.texts = [a.name for a in attributes if kinds[a.name] == "texts" and a.words]
-        self.numbers = [
-            a.name for a in attributes if kinds[a.name] != "texts" or len(a.words) < a.categories
-        ]
+    reader: Reader
+    size: int
+    places: Callable[[list[Integers]], Integers]
 
-    def cells(self, batch: Batch) -> list[Integers]:
-        """Return the cells of some rows, one array an attribute, −1 where it has none."""
-        numbers = dict(zip(self.numbers, batch.numbers, strict=True))
-        words = dict(zip(self.texts, batch.texts, strict=True))
-        return [cells_of(a, numbers.get(a.name), words.get(a.name)) for a in self.attributes]
+    @property
+    def numbers(self) -> Sequence[str]:
+        """The columns in which a category is a number."""
+        return self.reader.numbers
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The columns of texts in which a category is a word."""
+        return self.reader.texts
+
+    def zeros(self) -> Integers:
+        """Return zeros."""
+        return np.zeros(self.size, dtype=np.int64)
+
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Count rows."""
+        at = self.places(self.reader.cells(batch))
+        found += np.bincount(at[at >= 0], minlength=self.size)
 
 
 def _kind(size: int) -> type[np.integer]:
@@ -244,67 +229,6 @@ def _kind(size: int) -> type[np.integer]:
         if size <= np.iinfo(kind).max + 1:
             return kind
     return np.uint32
-
-
-def cells_of(attribute: Attribute, numbers: Vector | None, texts: Any = None) -> Integers:  # noqa: ANN401 (pyarrow has no types)
-    """Return the cell of each value, shape (n,): −1 where the row is to be left out.
-
-    Args:
-        attribute: its categories.
-        numbers: what each value is or spells as a number, NaN where it is none; None where no
-            category is one.
-        texts: an Arrow array of the values as texts; None where they are none, or no category is a
-            word.
-
-    Examples:
-        >>> import pyarrow as pa
-        >>> from lownoise.questions.attributes import attributes
-        >>> age, sex = attributes({"age": 3, "sex": ["X", "M"]}, {"age": "extra"})
-        >>> cells_of(age, np.array([0.0, 2.0, 3.0, 0.5, np.nan, -1.0])).tolist()
-        [0, 2, 3, 3, 3, 3]
-        >>> cells_of(sex, None, pa.array(["M", "X", "?", None])).tolist()
-        [1, 0, -1, -1]
-        >>> (pay,) = attributes({"pay": {"edges": [0, 10, 20]}})
-        >>> cells_of(pay, np.array([-5.0, 9.9, 10.0, 20.0, np.inf, np.nan])).tolist()
-        [0, 0, 1, 1, 1, -1]
-    """
-    parts = []
-    if numbers is not None:
-        parts.append(_numbered(attribute, numbers))
-    if texts is not None:
-        parts.append(_spelled(attribute, texts))
-    cells: Integers = np.maximum.reduce(parts)  # a label is a number or a word, never both
-    if attribute.outside is not None:
-        cells[cells < 0] = attribute.outside
-    return cells
-
-
-def _spelled(attribute: Attribute, texts: Any) -> Integers:  # noqa: ANN401
-    """Return the place of each text among the declared words, −1 where it is none of them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    places = np.array(list(attribute.words.values()), dtype=np.int64)
-    found = pc.index_in(texts.cast(pa.string()), value_set=pa.array(list(attribute.words)))
-    place: Integers = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return np.where(place >= 0, places[place], -1)
-
-
-def _numbered(attribute: Attribute, values: Vector) -> Integers:
-    """Return the place of each number among the declared ones, −1 where it is none of them."""
-    with np.errstate(invalid="ignore"):
-        if attribute.edges is not None:
-            inner = np.array(attribute.edges[1:-1])
-            cells = np.searchsorted(inner, values, side="right")
-            return np.where(np.isnan(values), -1, cells).astype(np.int64)
-        if attribute.labels is None:
-            known = (values >= 0) & (values < attribute.categories) & (values == np.floor(values))
-            return np.where(known, values, -1.0).astype(np.int64)
-        labels = attribute.numbers
-        order = np.argsort(labels, kind="stable")
-        place = np.minimum(np.searchsorted(labels[order], values), labels.size - 1)
-        found: Integers = np.where(labels[order][place] == values, order[place], -1)
-        return found
 
 
 @final

@@ -11,31 +11,32 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial, reduce
+from functools import cache, reduce
 from operator import and_
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.cells import alike, open_text, quiet
-from lownoise.engines.frames import arrow_of, undated
+from lownoise.engines.cells import alike, quiet
+from lownoise.engines.files import fit, guarded, open_files
+from lownoise.engines.frames import arrow_of
 from lownoise.engines.source import (
     AbstractSource,
     Batch,
     Groups,
     Sums,
     named,
-    no_numbers,
-    require,
 )
+from lownoise.engines.tables import Table
 from lownoise.engines.units import order_of
 from lownoise.errors import EngineError, TableError
 from lownoise.numbers.numerals import WORDS
 from lownoise.numbers.readable import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from lownoise.engines.source import Kind, Range
     from lownoise.privacy.units import PrivacyUnit
@@ -43,12 +44,10 @@ if TYPE_CHECKING:
 _BATCH = 1 << 17  # rows
 # what DuckDB reads as truth values and as integers, but not as floats
 _ODD = rf"^((?i:{'|'.join(WORDS)})$|[ \t\n\v\f\r]*0[xXbB])"
-_PARQUET = (".parquet", ".pq")
 _DATABASE = (".duckdb", ".db")
 _MOST_NAMES = 20  # of tables, in a message
 # DuckDB would draw one of its own, at the pace of the data
 _NO_BAR = "SET enable_progress_bar = false"
-_CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
 @final
@@ -228,10 +227,9 @@ def opened(
     """Return a table on an embedded DuckDB of its own, or on the one that it is on.
 
     Args:
-        table: the path of a CSV (.csv, .tsv, also .gz) or Parquet file; a list of paths of
-            Parquet files, whose rows are taken together; the path of a DuckDB database with one
-            table, or "path::table"; a pandas DataFrame; anything that speaks Arrow's C stream
-            (pyarrow, polars, …); an ibis table on DuckDB.
+        table: a path, a pattern, a folder or a list of files, or a `Table` of them; the path of a
+            DuckDB database with one table, or "path::table"; a pandas DataFrame; anything that
+            speaks Arrow's C stream (pyarrow, polars, …); an ibis table on DuckDB.
         columns: the names that the question needs.
         ordered: those that rows are only ordered by, which may hold dates and times, too.
 
@@ -252,20 +250,8 @@ def opened(
             f"table={named(table)} cannot be opened; give a path, a pandas DataFrame or an Arrow "
             "table",
         ) from None
-    _fit(rows, columns, ordered)
+    fit(rows, columns, ordered)
     return DuckSource(connection, rows)
-
-
-def _fit(rows: Any, columns: Sequence[str], ordered: Collection[str]) -> None:  # noqa: ANN401
-    """Refuse a table that lacks a column, or has one of a type that holds no numbers."""
-    schema = rows.schema()
-    require(list(schema.names), columns)
-    for column in columns:
-        kind = schema[column]
-        if column in ordered and (kind.is_date() or kind.is_timestamp()):
-            continue
-        if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
-            raise no_numbers(column, kind)
 
 
 def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> tuple[Any, Any]:  # noqa: ANN401
@@ -274,16 +260,17 @@ def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> tup
     if isinstance(table, ibis.Table):
         return _open_expression(table)
     connection = _embedded()
-    if isinstance(table, (list, tuple)):
-        paths = [Path(p) for p in table]
-        return connection, _open_parquet(connection, paths, columns, ordered)
-    if isinstance(table, (str, Path)):
-        if "\n" in str(table):
-            raise TableError("table is a text of several lines, and no path; write it to a file")
-        path, _, name = str(table).partition("::")
+    if isinstance(table, (str, PathLike, list, tuple)):
+        table = Table(table)
+    if isinstance(table, Table):
+        path, _, name = str(table.path).partition("::")
         if path.lower().endswith(_DATABASE):
+            if table != Table(table.path):
+                raise TableError(
+                    "separator, quotes, decimal and partitions are not of databases; leave them out"
+                )
             return _open_database(Path(path), name, columns, ordered)
-        return connection, _open_path(connection, Path(table), columns, ordered)
+        return connection, open_files(connection, table, columns, ordered)
     return connection, ibis.memtable(arrow_of(table, columns, ordered))
 
 
@@ -309,62 +296,12 @@ def _open_expression(table: Any) -> tuple[Any, Any]:  # noqa: ANN401
     return connection, table
 
 
-def _open_parquet(
-    connection: Any,  # noqa: ANN401
-    paths: list[Path],
-    columns: Sequence[str],
-    ordered: Collection[str],
-) -> Any:  # noqa: ANN401
-    """Return the rows of all files; each must have the columns, with the first one's types."""
-    import ibis
-
-    if not paths:
-        raise TableError("table=[] names no file; give the paths of Parquet files")
-    parts: list[Any] = []
-    kinds: list[Any] = []
-    for number, path in enumerate(paths):
-        if not path.name.lower().endswith(_PARQUET):  # it may be a row: it is not quoted
-            raise TableError(
-                f"table[{number}] is no path of one; give a list of Parquet files only"
-            )
-        if not path.is_file():
-            raise TableError(f"table={path} is no file; give a list of Parquet files only")
-        # folders called name=value would replace columns
-        read = partial(connection.read_parquet, _literal(path), hive_partitioning=False)
-        part = _guarded(path, read)
-        _fit(part, columns, ordered)
-        kinds.append(part.select(*columns).schema())
-        if any(part[c].type().is_string() or part[c].type().is_temporal() for c in columns):
-            part = _guarded(path, partial(_text_parquet, connection, path, columns, len(parts)))
-        parts.append(part.select(*columns))
-        if kinds[-1] != kinds[0]:
-            raise TableError(f"table={path} has other types than {paths[0]}; make them the same")
-    return ibis.union(*parts, distinct=False) if len(parts) > 1 else parts[0]
-
-
-def _text_parquet(connection: Any, path: Path, columns: Sequence[str], number: int) -> Any:  # noqa: ANN401
-    """Return the file through Arrow, which no text and no date stops, dates as integers."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    file = pq.ParquetFile(path)
-    none = file.schema_arrow.empty_table().select(columns)
-    schema = pa.schema([(c, undated(none[c]).type) for c in columns])
-    batches = (
-        pa.record_batch([undated(batch[c]) for c in columns], schema=schema)
-        for batch in file.iter_batches(columns=list(columns))
-    )
-    reader = pa.RecordBatchReader.from_batches(schema, batches)
-    connection.con.register(f"records{number}", reader)
-    return connection.table(f"records{number}")
-
-
 def _open_database(
     path: Path, name: str, columns: Sequence[str], ordered: Collection[str]
 ) -> tuple[Any, Any]:
     if not path.is_file():
         raise TableError(f"table={path} is no file; give the path of a DuckDB database")
-    connection = _guarded(path, lambda: _embedded(path, read_only=True))
+    connection = guarded(str(path), lambda: _embedded(path, read_only=True))
     tables = [row[0] for row in connection.con.execute("SHOW TABLES").fetchall()]
     if not name and len(tables) == 1:
         name = tables[0]
@@ -380,43 +317,5 @@ def _open_database(
         "give a table",
     ):
         view = connection.table(name)
-        _fit(view, columns, ordered)
+        fit(view, columns, ordered)
     return connection, view
-
-
-def _open_path(
-    connection: Any,  # noqa: ANN401
-    path: Path,
-    columns: Sequence[str],
-    ordered: Collection[str],
-) -> Any:  # noqa: ANN401
-    if not path.is_file():
-        raise TableError(f"table={path} is no file; give the path of a CSV, Parquet or DuckDB file")
-    name = path.name.lower()
-    if name.endswith(_PARQUET):
-        return _open_parquet(connection, [path], columns, ordered)
-    if not name.endswith(_CSV):
-        raise TableError(
-            f"table={path} has an unknown ending; give one of "
-            f"{', '.join(_CSV + _PARQUET + _DATABASE)}",
-        )
-    reader = _guarded(path, lambda: open_text(path, columns))
-    connection.con.register("records", reader)
-    return connection.table("records")
-
-
-def _literal(path: Path) -> str:
-    """Return the path with the letters that the engine would expand as a pattern made literal."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
-
-
-def _guarded(path: Path, read: Callable[[], Any]) -> Any:  # noqa: ANN401
-    try:
-        return read()
-    except TableError:
-        raise
-    except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
-        raise TableError(
-            f"table={path} cannot be read; check that it is a readable, complete file of the kind "
-            "that its ending says",
-        ) from None

@@ -81,10 +81,10 @@ def arrow_of(table: Any, columns: Sequence[str], ordered: Collection[str] = ()) 
             schema = reader.schema
         require(list(schema.names), columns)
         for c in columns:
-            _require_arrow(schema.field(c).type, c, dated=c in ordered)
+            require_arrow(schema.field(c).type, c, dated=c in ordered)
         with alike(text):
             arrow = reader.read_all()
-            return pa.table({c: _arrow_column(arrow.column(c)) for c in columns})
+            return pa.table({c: plain(arrow.column(c)) for c in columns})
     raise TableError(
         f"table={type(table).__name__} is no table; give a path, a pandas DataFrame or an Arrow "
         "table",
@@ -96,7 +96,7 @@ def _require_kind(kind: Any, name: str, *, dated: bool) -> None:  # noqa: ANN401
     import pandas as pd
 
     if isinstance(kind, pd.ArrowDtype):
-        _require_arrow(kind.pyarrow_dtype, name, dated=dated)
+        require_arrow(kind.pyarrow_dtype, name, dated=dated)
         return
     text = isinstance(kind, (pd.CategoricalDtype, pd.StringDtype)) or kind == np.dtype(object)
     if not text and getattr(kind, "kind", "O") not in ("iufbM" if dated else "iufb"):
@@ -110,21 +110,21 @@ def _pandas_column(series: Any) -> Any:  # noqa: ANN401
 
     kind = series.dtype
     if isinstance(kind, np.dtype) and kind.kind in "iufb":
-        return _arrow_column(pa.array(series.to_numpy(dtype=_NATIVE[kind.kind])))
+        return plain(pa.array(series.to_numpy(dtype=_NATIVE[kind.kind])))
     if isinstance(kind, (pd.CategoricalDtype, pd.StringDtype)) or kind == np.dtype(object):
         return pa.array([_text(item) for item in series], type=pa.string())
-    return _arrow_column(pa.array(series, from_pandas=True))  # nullable, or backed by Arrow
+    return plain(pa.array(series, from_pandas=True))  # nullable, or backed by Arrow
 
 
 _FAR = 400  # decimal places
 _NATIVE = {"i": "int64", "u": "uint64", "f": "float64", "b": "bool"}
 
 
-def _arrow_column(column: Any) -> Any:  # noqa: ANN401
-    """Return the column, half floats and null made floats."""
+def plain(column: Any) -> Any:  # noqa: ANN401
+    """Return an Arrow column as numbers or text: no categories, half floats, nulls or dates."""
     import pyarrow as pa
 
-    if isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type):
+    if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_float16(column.type) or pa.types.is_null(column.type):
         return column.cast(pa.float64())
@@ -146,7 +146,7 @@ def undated(column: Any) -> Any:  # noqa: ANN401
     return column.cast(pa.int64()) if pa.types.is_temporal(kind) else column
 
 
-def _require_arrow(kind: Any, name: str, *, dated: bool) -> None:  # noqa: ANN401
+def require_arrow(kind: Any, name: str, *, dated: bool) -> None:  # noqa: ANN401
     """Refuse an Arrow column of a type that holds no numbers and no text."""
     import pyarrow as pa
 

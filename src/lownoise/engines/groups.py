@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.engines.categories import opened, places_of
 from lownoise.engines.cells import alike
-from lownoise.engines.counts import Reader, places_of
-from lownoise.engines.source import Batch, failed
+from lownoise.engines.source import HALF, AbstractFold, failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lownoise.engines.categories import Reader
     from lownoise.engines.codings import TotalsQuery
+    from lownoise.engines.source import Batch
     from lownoise.numbers.arrays import Integers
     from lownoise.questions import Attribute
 
-_HALF = 26  # bits: sums of 2^37 rows of them fit 64 bits
 _ROWS = 1 << 16  # summed at once, so that sums of halves are exact as floats
 
 
@@ -40,42 +41,90 @@ class GroupSums:
         """Return the sums by the attributes `chosen`, rising, shape (n, …, r + 1)."""
         others = tuple(i for i in range(self.halves.ndim - 2) if i not in chosen)
         wide = np.asarray(self.halves.sum(axis=others)).astype(object)
-        return wide[..., 0] * (1 << _HALF) + wide[..., 1]
+        return wide[..., 0] * (1 << HALF) + wide[..., 1]
 
 
 @final
-class Halves:
-    """Exact sums of codes at each place, by their high and low bits, while a table is read.
+@dataclass(frozen=True, eq=False)
+class GroupCodes(AbstractFold):
+    """Exact sums of codes in each joint group, shape (groups, r + 1, 2) as of `GroupSums`.
 
     Args:
-        groups: how many places there are.
-        width: r, how many codes a row has.
+        reader: of the columns that rows are grouped by.
+        query: how records become integers, and whether rows that lack a value are left out.
 
     Examples:
-        >>> own = Halves(2, 1)
-        >>> own.add(np.array([[2**52], [-1], [5]]), np.array([1, 1, 0]))
-        >>> GroupSums(own.found).table([0]).tolist()
-        [[5, 1], [4503599627370495, 2]]
+        >>> from lownoise.engines.codings import Coding, TotalsQuery
+        >>> from lownoise.engines.categories import opened
+        >>> from lownoise.engines.memory import MemorySource
+        >>> from lownoise.questions.attributes import attributes
+        >>> one = np.ones(1)
+        >>> coding = Coding(columns=("x",), lower=0 * one, upper=4 * one, center=0 * one,
+        ...                 missing=0 * one, step=one / 2)
+        >>> table = MemorySource({"x": np.array([1.5, 9.0, 2.0]), "g": np.array([1, 0, 1])})
+        >>> source, reader = opened(attributes({"g": 2}), table)
+        >>> found = source.fold(GroupCodes(reader, TotalsQuery(coding, drops_missing=False)))
+        >>> GroupSums(found).table([0]).tolist()
+        [[8, 1], [7, 2]]
     """
 
-    def __init__(self, groups: int, width: int) -> None:
-        self.found = np.zeros((groups, width + 1, 2), dtype=np.int64)
+    reader: Reader
+    query: TotalsQuery
 
-    def add(self, codes: Integers, places: Integers) -> None:
-        """Add rows.
+    @property
+    def numbers(self) -> Sequence[str]:
+        """The columns that rows are grouped by, where they are numbers, and those of the codes."""
+        return list(dict.fromkeys([*self.reader.numbers, *self.query.coding.columns]))
 
-        Args:
-            codes: of at most 2^52, shape (n, r).
-            places: of each row, shape (n,).
-        """
-        groups = len(self.found)
-        for start in range(0, len(codes), _ROWS):
-            own, at = codes[start : start + _ROWS], places[start : start + _ROWS]
-            self.found[:, -1, 1] += np.bincount(at, minlength=groups)
-            for j, column in enumerate(own.T):
-                for k, half in enumerate((column >> _HALF, column & ((1 << _HALF) - 1))):
-                    sums = np.bincount(at, weights=half, minlength=groups)
-                    self.found[:, j, k] += sums.astype(np.int64)
+    @property
+    def texts(self) -> Sequence[str]:
+        """The columns of texts that rows are grouped by."""
+        return self.reader.texts
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many groups there are of each column."""
+        return tuple(a.size for a in self.reader.attributes)
+
+    def zeros(self) -> Integers:
+        """Return zeros."""
+        width = self.query.coding.step.size + 1
+        return np.zeros((math.prod(self.sizes), width, 2), dtype=np.int64)
+
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Add the codes of rows to those of their groups."""
+        places = places_of(self.reader.cells(batch), self.sizes)
+        numbers = dict(zip(self.numbers, batch.numbers, strict=True))
+        values = np.stack([numbers[name] for name in self.query.coding.columns], axis=1)
+        kept = places >= 0
+        if self.query.drops_missing:
+            kept &= ~np.any(np.isnan(values), axis=1)
+        if np.any(kept):
+            add_at(found, self.query.coding.encode(values[kept]), places[kept])
+
+
+def add_at(found: Integers, codes: Integers, places: Integers) -> None:
+    """Add codes at their places, and count them, by their high and low bits.
+
+    Args:
+        found: shape (groups, r + 1, 2).
+        codes: of at most 2^52, shape (n, r).
+        places: of each row, shape (n,).
+
+    Examples:
+        >>> found = np.zeros((2, 2, 2), dtype=np.int64)
+        >>> add_at(found, np.array([[2**52], [-1], [5]]), np.array([1, 1, 0]))
+        >>> GroupSums(found).table([0]).tolist()
+        [[5, 1], [4503599627370495, 2]]
+    """
+    groups = len(found)
+    for start in range(0, len(codes), _ROWS):
+        own, at = codes[start : start + _ROWS], places[start : start + _ROWS]
+        found[:, -1, 1] += np.bincount(at, minlength=groups)
+        for j, column in enumerate(own.T):
+            for k, half in enumerate((column >> HALF, column & ((1 << HALF) - 1))):
+                sums = np.bincount(at, weights=half, minlength=groups)
+                found[:, j, k] += sums.astype(np.int64)
 
 
 def read_groups(attributes: Sequence[Attribute], query: TotalsQuery, table: Any) -> GroupSums:  # noqa: ANN401 (any frame)
@@ -91,20 +140,7 @@ def read_groups(attributes: Sequence[Attribute], query: TotalsQuery, table: Any)
             before a row is read.
         EngineError: where reading rows failed; the text is the same for every cause.
     """
-    sizes = tuple(a.size for a in attributes)
-    groups, coding = math.prod(sizes), query.coding
-    found = Halves(groups, coding.step.size)
-    reader = Reader(attributes, table, coding.columns)
-    columns = list(dict.fromkeys([*reader.numbers, *coding.columns]))
+    source, reader = opened(attributes, table, query.coding.columns)
+    work = GroupCodes(reader, query)
     with alike(failed(table, "summed")):
-        for batch in reader.source.batches(columns, reader.texts):
-            numbers = dict(zip(columns, batch.numbers, strict=True))
-            keys = Batch([numbers[name] for name in reader.numbers], batch.texts)
-            places = places_of(reader.cells(keys), sizes)
-            values = np.stack([numbers[name] for name in coding.columns], axis=1)
-            kept = places >= 0
-            if query.drops_missing:
-                kept &= ~np.any(np.isnan(values), axis=1)
-            if np.any(kept):
-                found.add(coding.encode(values[kept]), places[kept])
-    return GroupSums(found.found.reshape(*sizes, -1, 2))
+        return GroupSums(source.fold(work).reshape(*work.sizes, -1, 2))

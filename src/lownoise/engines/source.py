@@ -9,9 +9,10 @@ and its codes are exact multiples, the engine sums the integers instead, which i
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
@@ -21,7 +22,7 @@ from lownoise.engines.codings import Totals
 from lownoise.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from lownoise.engines.codings import AbstractCoding, ScaledIntegers, TotalsQuery
     from lownoise.numbers.arrays import Integers, Vector
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 Kind = Literal["integers", "numbers", "texts"]  # what a column holds: 64 bits with a sign, or less
 Range = tuple[str, int, int]  # a column of integers, and the ends that its values are clipped to
 _MOST_NAMES = 20  # in a message
+HALF = 26  # bits: sums of 2^37 rows of them fit 64 bits
 
 
 @final
@@ -79,6 +81,31 @@ class Groups:
     sums: list[tuple[Integers, Any]]
 
 
+class AbstractFold(ABC):
+    """Exact integers that rows add up to, whoever reads them, in whatever parts and order.
+
+    It can be pickled, so that an engine takes it to where the rows are.
+    """
+
+    @property
+    @abstractmethod
+    def numbers(self) -> Sequence[str]:
+        """The columns that are read as numbers, as of `AbstractSource.batches`."""
+
+    @property
+    @abstractmethod
+    def texts(self) -> Sequence[str]:
+        """The columns of texts that are read as they are."""
+
+    @abstractmethod
+    def zeros(self) -> Integers:
+        """Return what no rows add up to: 0 everywhere, in 64 bits, in a shape that no row moves."""
+
+    @abstractmethod
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Add some rows to `found`, of the shape of `zeros`, so that 2^37 rows fit its 64 bits."""
+
+
 class AbstractSource(ABC):
     """A table, as one engine reads it; every release takes one, of this package or of another.
 
@@ -124,6 +151,20 @@ class AbstractSource(ABC):
         from lownoise.engines.units import first_rows
 
         return first_rows(self, unit, columns)
+
+    def fold(self, work: AbstractFold) -> Integers:
+        """Return what all rows add up to, each once, in no order.
+
+        An engine that reads in several threads, or far away, does so here; by default rows come
+        here in their order.
+
+        Args:
+            work: what a row adds.
+        """
+        found = work.zeros()
+        for batch in self.batches(work.numbers, work.texts):
+            work.add(found, batch)
+        return found
 
     def sums(self, ranges: Sequence[Range], *, complete: bool) -> Sums:
         """Return the exact sums of columns of integers, each clipped to its range.
@@ -188,9 +229,12 @@ def complete_rows(columns: Sequence[Vector]) -> list[Vector]:
 
 
 def named(table: Any) -> str:  # noqa: ANN401
-    """Return how messages call the table."""
+    """Return how messages call the table; of an address nothing that may be secret."""
+    from lownoise.engines.tables import Table, bare
+
     table = _of_units(table)[0]
-    return str(table) if isinstance(table, (str, Path)) else type(table).__name__
+    own = table.path if isinstance(table, Table) else table
+    return bare(str(own)) if isinstance(own, (str, PathLike)) else type(own).__name__
 
 
 def failed(table: Any, what: str) -> str:  # noqa: ANN401
@@ -224,11 +268,28 @@ def no_numbers(name: str, kind: object) -> TableError:
     )
 
 
+def on_spark(table: object) -> bool:
+    """Return whether it is a DataFrame of Spark, which is not loaded to find out."""
+    frames = sys.modules.get("pyspark.sql.dataframe")
+    return frames is not None and isinstance(table, frames.DataFrame)
+
+
+def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> AbstractSource:  # noqa: ANN401
+    if on_spark(table):
+        from lownoise.engines import spark
+
+        return spark.opened(table, columns, ordered)
+    from lownoise.engines import duckdb
+
+    return duckdb.opened(table, columns, ordered)
+
+
 def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: ANN401 (any frame)
     """Return the table as an engine reads it; DuckDB, where it is of no engine itself.
 
     Args:
-        table: an `AbstractSource`, or as `lownoise.engines.duckdb.opened` takes it.
+        table: an `AbstractSource`, a Spark DataFrame, or as `lownoise.engines.duckdb.opened` takes
+            it.
         columns: the names that the question needs.
 
     Raises:
@@ -236,15 +297,14 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
             no numbers: known from its schema, before a row is read.
         EngineError: where its schema could not be read; the text is the same for every cause.
     """
-    from lownoise.engines.duckdb import opened
     from lownoise.engines.frames import with_unit
 
     own, unit = _of_units(table)
     every = list(columns if unit is None else dict.fromkeys([*columns, *unit.columns]))
     ordered = () if unit is None else {*unit.order_by} - {*columns, unit.column}
-    if unit is not None:
+    if unit is not None and not on_spark(own):
         own = with_unit(own, unit.column, {*columns, *unit.order_by})
-    found = own if isinstance(own, AbstractSource) else opened(own, every, ordered)
+    found = own if isinstance(own, AbstractSource) else _opened(own, every, ordered)
     with alike(failed(own, "opened"), TableError):
         found.kinds(every)
         if unit is not None and found.kinds([unit.column])[0] not in found.unit_kinds:
@@ -283,19 +343,59 @@ def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame
         integers = all(kind == "integers" for kind in source.kinds(coding.columns))
         scaled = coding.of_integers() if integers else None
         if scaled is None:
-            return _of_batches(source, coding, complete=query.drops_missing)
+            return CodeSums.totals(source.fold(CodeSums(query)))
         return _of_integers(source, coding, scaled, complete=query.drops_missing)
 
 
-def _of_batches(source: AbstractSource, coding: AbstractCoding, *, complete: bool) -> Totals:
-    """Sum the codes batch by batch."""
-    count, sums = 0, [0] * coding.step.size
-    for batch in source.batches(coding.columns):
+@final
+@dataclass(frozen=True, eq=False)
+class CodeSums(AbstractFold):
+    """The sums of codes and how many rows those are, by high and low bits, shape (r + 1, 2).
+
+    Args:
+        query: what is summed.
+
+    Examples:
+        >>> from lownoise.engines.codings import Coding, TotalsQuery
+        >>> one = np.ones(1)
+        >>> coding = Coding(columns=("x",), lower=0 * one, upper=4 * one, center=2 * one,
+        ...                 missing=2 * one, step=one / 2)
+        >>> work = CodeSums(TotalsQuery(coding, drops_missing=False))
+        >>> work.add(found := work.zeros(), Batch([np.array([-9.0, 0.9, np.nan])], []))
+        >>> CodeSums.totals(found)
+        Totals(count=3, sums=(-6,))
+    """
+
+    query: TotalsQuery
+
+    @property
+    def numbers(self) -> Sequence[str]:
+        """The columns of the coding."""
+        return self.query.coding.columns
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """None."""
+        return ()
+
+    def zeros(self) -> Integers:
+        """Return zeros, a pair a code and one for the count."""
+        return np.zeros((self.query.coding.step.size + 1, 2), dtype=np.int64)
+
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Add the codes of rows."""
+        complete = self.query.drops_missing
         columns = complete_rows(batch.numbers) if complete else batch.numbers
         if len(columns[0]):
-            count += len(columns[0])
-            sums = [a + b for a, b in zip(sums, coding.sums(columns), strict=True)]
-    return Totals(count, tuple(sums))
+            found[-1, 1] += len(columns[0])
+            for i, total in enumerate(self.query.coding.sums(columns)):
+                found[i] += (total >> HALF, total & ((1 << HALF) - 1))
+
+    @staticmethod
+    def totals(found: Integers) -> Totals:
+        """Return what was found as whole numbers."""
+        *sums, count = [(high << HALF) + low for high, low in found.tolist()]
+        return Totals(count, tuple(sums))
 
 
 def _of_integers(

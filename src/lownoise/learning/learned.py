@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lownoise.learning.bounds import RegretBound
     from lownoise.learning.learning_plan import LearningPlan
     from lownoise.numbers.arrays import Vector
-    from lownoise.privacy import Ledger
+    from lownoise.privacy import Payer
     from lownoise.release.codec import Spend
     from lownoise.release.guarantees import Cost, PureCost
 
@@ -136,7 +136,7 @@ def learn(
     plan: LearningPlan,
     X: object,
     y: object,
-    ledger: Ledger | None,
+    ledger: Payer | None,
     path: str | PathLike[str] | None,
     progress: Callable[[Step], None] | None,
 ) -> Learned:

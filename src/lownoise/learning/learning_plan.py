@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lownoise.learning.losses import AbstractLoss
     from lownoise.learning.run import LearningRun, Step
     from lownoise.numbers.arrays import Vector
-    from lownoise.privacy import Ledger
+    from lownoise.privacy import Payer
     from lownoise.release.guarantees import Cost, PureCost
     from lownoise.verification import Verification
 
@@ -238,7 +238,7 @@ class LearningPlan(Shown):
         )
 
     def start(
-        self, *, ledger: Ledger | None = None, path: str | PathLike[str] | None = None
+        self, *, ledger: Payer | None = None, path: str | PathLike[str] | None = None
     ) -> LearningRun:
         """Pay for all epochs, draw the noise, and return the run before its first round.
 
@@ -263,7 +263,7 @@ class LearningPlan(Shown):
         X: object,
         y: object,
         *,
-        ledger: Ledger | None = None,
+        ledger: Payer | None = None,
         path: str | PathLike[str] | None = None,
         progress: Callable[[Step], None] | None = None,
     ) -> Learned:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from lownoise.learning.learning_plan import LearningPlan
     from lownoise.numbers.arrays import Vector
-    from lownoise.privacy import Ledger
+    from lownoise.privacy import Payer
     from lownoise.streams import Stream
 
 _KIND = "average"
@@ -56,7 +56,7 @@ class Step:
 
 
 def started(
-    plan: LearningPlan, ledger: Ledger | None, path: str | PathLike[str] | None
+    plan: LearningPlan, ledger: Payer | None, path: str | PathLike[str] | None
 ) -> LearningRun:
     """Return the run of a plan: new, or where its file exists, gone on with.
 
@@ -65,7 +65,7 @@ def started(
     """
     if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
         raise FileError(f"path={quoted(path)} is no path of a file; give a new one")
-    checked_ledger(ledger)
+    ledger = checked_ledger(ledger)
     asked = asked_of(plan) if path is not None else {}
     if path is not None and os.path.lexists(path):
         return LearningRun(plan, resume(path, asked, ledger=ledger))

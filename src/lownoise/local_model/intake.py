@@ -157,7 +157,9 @@ def _lines(path: Path) -> Iterator[str]:
                 if line.strip():
                     yield line.decode("utf-8", "replace")
     except OSError as error:
-        raise FileError(f"reports={path} cannot be read ({error.strerror}); give a file") from None
+        raise FileError(
+            f"reports={named(path)} cannot be read ({error.strerror}); give a file"
+        ) from None
 
 
 def _of_file(path: Path, form: ReportFormat) -> Iterator[Reports]:
@@ -173,7 +175,9 @@ def _of_file(path: Path, form: ReportFormat) -> Iterator[Reports]:
                 if whole < len(content):
                     yield nothing(1, len(form.widths))
     except OSError as error:
-        raise FileError(f"reports={path} cannot be read ({error.strerror}); give a file") from None
+        raise FileError(
+            f"reports={named(path)} cannot be read ({error.strerror}); give a file"
+        ) from None
 
 
 def _of_table(table: Any, form: ReportFormat) -> Iterator[Reports]:  # noqa: ANN401 (any frame)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lownoise.release.terms import Terms
 
     Builders = dict[str, Callable[[], Plan]]
-    Asked = Request | StreamRequest
+    Asked: TypeAlias = Request | StreamRequest
 
 P = TypeVar("P", "Plan", "StreamPlan")
 _NOTES = {  # the simplest first

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
 
-    from lownoise.privacy import Budget, Ledger
+    from lownoise.privacy import Budget, Payer
     from lownoise.questions import AbstractStreamWorkload
     from lownoise.sensitivity.participation import Participation
     from lownoise.streams.carried import AbstractCarried
@@ -108,7 +108,7 @@ class IncrementPlan:
     def start(
         self,
         *,
-        ledger: Ledger | None = None,
+        ledger: Payer | None = None,
         path: str | PathLike[str] | None = None,
         threads: int | None = None,
     ) -> IncrementRun:
@@ -137,7 +137,7 @@ class IncrementPlan:
         path: str | PathLike[str],
         state: dict[str, Any] | None = None,
         *,
-        ledger: Ledger | None = None,
+        ledger: Payer | None = None,
         threads: int | None = None,
     ) -> IncrementRun:
         """Return the run of a journal, at a checkpoint; nothing is charged.

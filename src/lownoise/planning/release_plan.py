@@ -17,7 +17,7 @@ from lownoise.verification import Verification, verify
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lownoise.privacy import Event, Ledger
+    from lownoise.privacy import Event, Payer
     from lownoise.release.comparison import Comparison
     from lownoise.release.release import Release
     from lownoise.release.terms import Terms
@@ -98,7 +98,7 @@ class Plan(AbstractPlan):
     def release(
         self,
         table: Any,  # noqa: ANN401
-        ledger: Ledger | None = None,
+        ledger: Payer | None = None,
         *,
         path: str | PathLike[str] | None = None,
     ) -> Release:
@@ -106,8 +106,8 @@ class Plan(AbstractPlan):
 
         Args:
             table: the path of a CSV or Parquet file, a pandas DataFrame or an Arrow table.
-            ledger: the account that pays, `ln.Ledger(path, dataset)`; without one nothing is
-                recorded, and the release says so.
+            ledger: the account that pays, `ln.Ledger(path, dataset)`, or the path of a ledger that
+                is there; without one nothing is recorded, and the release says so.
             path: of marginals, a new folder to write the release to as it is made, so that it need
                 not fit the memory; `ln.Release.load(path)` reads it.
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.planning.release_plan import Plan
-    from lownoise.privacy import Budget, Event, Ledger
+    from lownoise.privacy import Budget, Event, Payer
     from lownoise.release.terms import Terms
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.domains import AbstractDomain
@@ -121,7 +121,7 @@ class JointPlan:
         total = f"total error {self.error:.4g}; with even shares {self.even_error:.4g}"
         return "\n".join([repr(self), *rows, total])
 
-    def release(self, table: Any, ledger: Ledger | None = None) -> JointRelease:  # noqa: ANN401
+    def release(self, table: Any, ledger: Payer | None = None) -> JointRelease:  # noqa: ANN401
         """Read the table, add the noises, and return all answers; one entry pays for them.
 
         No noise is drawn, and nothing is spent, before the table was read for every question.

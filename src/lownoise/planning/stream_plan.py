@@ -29,7 +29,7 @@ from lownoise.streams.codec import LARGEST, document, expect_size, stated, terms
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lownoise.privacy import Budget, Ledger
+    from lownoise.privacy import Budget, Payer
     from lownoise.questions import AbstractStreamWorkload
     from lownoise.release.terms import Terms
     from lownoise.sensitivity.relations import CheckedRelation
@@ -94,7 +94,7 @@ class StreamRequest:
             **({} if self.mechanism is None else {"mechanism": self.mechanism}),
         }
 
-    def resume(self, path: str | PathLike[str], ledger: Ledger | None) -> Stream:
+    def resume(self, path: str | PathLike[str], ledger: Payer | None) -> Stream:
         """Return the stream in a file, where it is this one; nothing is charged.
 
         Raises:
@@ -117,9 +117,7 @@ class StreamPlan(AbstractPlan):
     terms: Terms
     request: StreamRequest | None = None
 
-    def start(
-        self, ledger: Ledger | None = None, path: str | PathLike[str] | None = None
-    ) -> Stream:
+    def start(self, ledger: Payer | None = None, path: str | PathLike[str] | None = None) -> Stream:
         """Pay, draw the noise, and return the stream before its first round.
 
         Args:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from lownoise.certificate import AbstractDual
     from lownoise.numbers.arrays import Vector
-    from lownoise.privacy import Budget, Ledger
+    from lownoise.privacy import Budget, Payer
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.participation import Pattern
     from lownoise.sensitivity.relations import CheckedRelation, Relation
@@ -84,7 +84,7 @@ def stream(  # noqa: PLR0913 (all but the first by name)
     separation: int = 1,
     pattern: Pattern | None = None,
     mechanism: str | None = None,
-    ledger: Ledger | None = None,
+    ledger: Payer | None = None,
     path: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     uses: None = None,
@@ -164,7 +164,7 @@ def stream(  # noqa: PLR0913 (all but the first by name)
 
 def begun(
     request: StreamRequest,
-    ledger: Ledger | None = None,
+    ledger: Payer | None = None,
     path: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Stream:

@@ -23,7 +23,7 @@ from lownoise.privacy.events import (
     PureNoiseEvent,
     ZcdpEvent,
 )
-from lownoise.privacy.ledger import Ledger, checked_ledger
+from lownoise.privacy.ledger import Ledger, Payer, checked_ledger
 from lownoise.privacy.local_budget import LocalDP, local_dp
 from lownoise.privacy.positions import StreamPosition
 from lownoise.privacy.shared import Shared
@@ -39,6 +39,7 @@ __all__ = [
     "GaussianEvent",
     "Ledger",
     "LocalDP",
+    "Payer",
     "PureDP",
     "PureDPEvent",
     "PureNoiseEvent",

@@ -10,27 +10,26 @@ two processes cannot both take the last of a budget.
 from __future__ import annotations
 
 import inspect
-import json
 import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, final
 
 from lownoise.errors import BudgetError, LedgerError, OverspentError, ReadingNotice, quoted
 from lownoise.numbers.readable import readable
-from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
-from lownoise.privacy.choices import Caps, ReadingName, chosen
+from lownoise.privacy.budget import Budget, checked_budget
 from lownoise.privacy.entries import RelationName, amounts, check_relation
 from lownoise.privacy.events import Event, event_from_text, event_to_text
-from lownoise.privacy.ledger_account import Account
+from lownoise.privacy.ledger_account import Account, accounts_text
 from lownoise.privacy.positions import StreamPosition, enter, move, stand
-from lownoise.privacy.readings import first_reading, only_reading
+from lownoise.privacy.readings import first_reading
 from lownoise.privacy.uses import move_use, share, shared_by, take
 
 if TYPE_CHECKING:
     import sqlite3
-    from os import PathLike
 
+    from lownoise.privacy.choices import Caps, ReadingName
     from lownoise.privacy.readings import AbstractReading
 
 
@@ -83,24 +82,63 @@ class Ledger(Account):
             (ApproxDP(epsilon=1.0, delta=1e-06), {'epsilon': 1.0, 'delta': 1e-06})
         """
         ledger = cls(path, dataset)
-        total = checked_budget(budget)
-        if not isinstance(dataset, str) or not dataset.strip() or not dataset.isprintable():
-            raise LedgerError(
-                f"dataset={quoted(dataset)} is no name; give one of letters that print"
-            )
-        found = only_reading(total) if reading is None else chosen(reading, total)
-        if ledger.path.name == ":memory:" or (ledger.path.exists() and not ledger.path.is_file()):
-            raise LedgerError(f"ledger={ledger.path} keeps nothing; give the path of a file")
+        total, found = ledger._asked(budget, reading)
         with ledger._transaction(create=True) as connection:
-            if connection.execute("SELECT 1 FROM dataset WHERE name = ?", [dataset]).fetchone():
+            if dataset in ledger._held(connection):
                 raise LedgerError(
                     f"dataset={dataset!r} already has an account in {ledger.path}; "
                     "open it with Ledger(path, dataset), or choose another name",
                 )
-            connection.execute(
-                "INSERT INTO dataset (name, budget, created, reading) VALUES (?, ?, ?, ?)",
-                [dataset, json.dumps(budget_to_dict(total)), _now(), found and found.to_text()],
-            )
+            ledger._begin(connection, _now(), total, found)
+        return ledger
+
+    @classmethod
+    def open_or_create(
+        cls,
+        path: str | PathLike[str],
+        dataset: str,
+        budget: Budget,
+        *,
+        reading: ReadingName | Caps | None = None,
+    ) -> Ledger:
+        """Return the account of `dataset`, opened in a new file, or as it is in one that is there.
+
+        A program may begin with it: whichever of its runs comes first opens the account, all spend
+        from it, and what differs is refused. No file that holds accounts gets another.
+
+        Args:
+            path: the file.
+            dataset: the dataset's name in it.
+            budget: its total budget, which an account that is there must have.
+            reading: as of `create`, which an account that is there must have; None takes any.
+
+        Raises:
+            BudgetError: as `create`.
+            LedgerError: where the account has another budget or reading, or the file's accounts are
+                of other datasets, or it cannot be written.
+
+        Examples:
+            >>> import tempfile
+            >>> path = tempfile.mkdtemp() + "/privacy.ledger"
+            >>> from lownoise import zcdp
+            >>> Ledger.open_or_create(path, "flights", zcdp(0.5)).charge(zcdp(0.1), "of May")
+            1
+            >>> Ledger.open_or_create(path, "flights", zcdp(0.5)).remaining()
+            {'rho': 0.4}
+        """
+        ledger = cls(path, dataset)
+        total, found = ledger._asked(budget, reading)
+        with ledger._transaction(create=True) as connection:
+            held = ledger._held(connection)
+            if not held:
+                ledger._begin(connection, _now(), total, found)
+            elif dataset not in held:
+                raise LedgerError(
+                    f"dataset={dataset!r} has no account in {ledger.path}, which has "
+                    f"{accounts_text(held)}; give one of these, or open another with Ledger.create"
+                )
+            else:
+                ledger._expect(connection, total, None if reading is None else found)
         return ledger
 
     def reserve(
@@ -351,12 +389,33 @@ def _is_own(module: str) -> bool:
     return module.partition(".")[0] == __name__.partition(".")[0]
 
 
+Payer = Ledger | str | PathLike[str]
+"""An account, or the path of a ledger's file that is there: `checked_ledger` says which of it."""
+
+
 def checked_ledger(ledger: object) -> Ledger | None:
     """Return the account that is to pay, None where there is none to be.
 
+    Args:
+        ledger: an account; or the path of a file that holds one, or "path::dataset" of one that
+            holds several. Nothing is made where there is no file.
+
     Raises:
-        LedgerError: where it is anything else: what merely counts as false pays for nothing.
+        LedgerError: where there is no such account, or it is anything else: what merely counts as
+            false pays for nothing.
     """
     if ledger is None or isinstance(ledger, Ledger):
         return ledger
-    raise LedgerError(f"ledger={quoted(ledger)} is no ledger; give ln.Ledger(path, dataset)")
+    if not isinstance(ledger, (str, PathLike)) or not isinstance(own := fspath(ledger), str):
+        raise LedgerError(
+            f"ledger={quoted(ledger)} is no ledger; give ln.Ledger(path, dataset), or its path"
+        )
+    path, _, dataset = own.partition("::")
+    if not path:
+        raise LedgerError("ledger='' is no path of a file; leave it out to record nothing")
+    held = Ledger.datasets(path)
+    if dataset in held or (len(held) == 1 and not dataset):
+        return Ledger(path, dataset or held[0])
+    raise LedgerError(
+        f'ledger={path} has {accounts_text(held)}; name one that it has as "{path}::DATASET"'
+    )

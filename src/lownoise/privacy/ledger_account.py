@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from lownoise.errors import LedgerError, quoted
 from lownoise.numbers.readable import readable
-from lownoise.privacy.choices import Caps, named, reading_from_text
+from lownoise.privacy.budget import budget_to_dict, checked_budget
+from lownoise.privacy.choices import Caps, chosen, named, reading_from_text
 from lownoise.privacy.entries import Entry, entries_of
 from lownoise.privacy.ledger_file import budget_from_text, transaction
 from lownoise.privacy.readings import only_reading
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lownoise.privacy.budget import Budget
+    from lownoise.privacy.choices import ReadingName
     from lownoise.privacy.readings import AbstractReading, Spent
+
+_MOST_NAMES = 20  # of accounts, in a message
 
 
 @readable
@@ -49,10 +54,9 @@ class Account:
         Raises:
             LedgerError: where the file is no ledger.
         """
-        with cls(path, "")._transaction() as connection:  # noqa: SLF001 (its own class)
-            return [
-                name for (name,) in connection.execute("SELECT name FROM dataset ORDER BY name")
-            ]
+        own = cls(path, "")
+        with own._transaction() as connection:
+            return own._held(connection)
 
     def budget(self) -> Budget:
         """Return the dataset's total budget.
@@ -137,6 +141,9 @@ class Account:
             spends = self._counted(connection)
             return self._reading(connection, budget) or named("basic"), budget, spends
 
+    def _held(self, connection: sqlite3.Connection) -> list[str]:
+        return [name for (name,) in connection.execute("SELECT name FROM dataset ORDER BY name")]
+
     def _budget(self, connection: sqlite3.Connection) -> Budget:
         row = connection.execute(
             "SELECT budget FROM dataset WHERE name = ?",
@@ -164,3 +171,53 @@ class Account:
 
     def _transaction(self, *, create: bool = False) -> AbstractContextManager[sqlite3.Connection]:
         return transaction(self.path, create=create)
+
+    def _asked(
+        self, budget: Budget, reading: ReadingName | Caps | None
+    ) -> tuple[Budget, AbstractReading | None]:
+        """Return what an account is to have, checked; nothing is opened."""
+        total, dataset = checked_budget(budget), self.dataset
+        if not isinstance(dataset, str) or not dataset.strip() or not dataset.isprintable():
+            raise LedgerError(
+                f"dataset={quoted(dataset)} is no name; give one of letters that print"
+            )
+        found = only_reading(total) if reading is None else chosen(reading, total)
+        if self.path.name == ":memory:" or (self.path.exists() and not self.path.is_file()):
+            raise LedgerError(f"ledger={self.path} keeps nothing; give the path of a file")
+        return total, found
+
+    def _begin(
+        self,
+        connection: sqlite3.Connection,
+        when: str,
+        total: Budget,
+        found: AbstractReading | None,
+    ) -> None:
+        connection.execute(
+            "INSERT INTO dataset (name, budget, created, reading) VALUES (?, ?, ?, ?)",
+            [self.dataset, json.dumps(budget_to_dict(total)), when, found and found.to_text()],
+        )
+
+    def _expect(
+        self, connection: sqlite3.Connection, total: Budget, asked: AbstractReading | None
+    ) -> None:
+        """Refuse another budget than the account has, or another reading than it is asked with."""
+        budget = self._budget(connection)
+        reading = self._reading(connection, budget)
+        if budget != total:
+            raise LedgerError(
+                f"dataset={self.dataset!r} in {self.path} has {budget!r}, and {total!r} is "
+                "asked for; give the first, or another path",
+            )
+        if asked not in (None, reading):
+            has = "no reading yet" if reading is None else f"the reading {reading.kind!r}"
+            raise LedgerError(
+                f"dataset={self.dataset!r} in {self.path} has {has}, and another is asked for; "
+                "leave reading out",
+            )
+
+
+def accounts_text(names: list[str]) -> str:
+    """Return which accounts a file has, not too many of them."""
+    more = ", …" if len(names) > _MOST_NAMES else ""
+    return f"accounts of {', '.join(map(repr, names[:_MOST_NAMES])) or 'nothing'}{more}"

@@ -81,7 +81,8 @@ def transaction(path: Path, *, create: bool = False) -> Iterator[sqlite3.Connect
     try:
         if not create and not path.is_file():
             raise LedgerError(
-                f"ledger={path} does not exist; open one with `lownoise ledger create`",
+                f"ledger={path} does not exist; open an account in it with Ledger.create, "
+                "Ledger.open_or_create or `lownoise ledger create`",
             )
         # by its absolute path, for SQLite keeps what is named ":memory:" in no file
         mode = "rwc" if create else "rw"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.numbers.randomness import Randomness
-    from lownoise.privacy import Budget, Event, Ledger
+    from lownoise.privacy import Budget, Event, Ledger, Payer
     from lownoise.privacy.units import PrivacyUnit
     from lownoise.release.terms import Terms
     from lownoise.sensitivity.relations import Relation
@@ -41,7 +41,7 @@ T = TypeVar("T")
 def execute(
     terms: Terms,
     table: Any,  # noqa: ANN401
-    ledger: Ledger | None,
+    ledger: Payer | None,
     *,
     randomness: Randomness,
     path: str | PathLike[str] | None = None,
@@ -69,6 +69,7 @@ def execute(
             f"path={path} is for marginals, whose release is a folder; leave it out, and save the "
             "answers with release.save(path)",
         )
+    ledger = checked_ledger(ledger)
     terms.check_budget()
     if terms.view.program is not None:
         derived(terms)  # a program that fails must do so before anything is paid
@@ -116,7 +117,7 @@ def _each(every: Sequence[Terms], table: Any) -> list[Any]:  # noqa: ANN401
 def execute_together(
     every: Sequence[Terms],
     table: Any,  # noqa: ANN401
-    ledger: Ledger | None,
+    ledger: Payer | None,
     *,
     event: Event,
     asked: Budget,
@@ -221,7 +222,7 @@ def _release(terms: Terms, integers: Any, spend: Spend | None) -> Release:  # no
 
 
 def charged(
-    ledger: Ledger | None,
+    ledger: Payer | None,
     event: Event,
     note: str,
     read: Callable[[], T],

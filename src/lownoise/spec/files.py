@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast, final
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
 
-from lownoise.errors import SpecError
+from lownoise.engines.tables import Table
+from lownoise.errors import SpecError, TableError
 from lownoise.planning import together
 from lownoise.privacy import ApproxDP, Budget, Ledger, PureDP
 from lownoise.privacy.budget import budget_from_dict
@@ -119,10 +120,53 @@ def _misfits(question: Question, budget: Budget) -> list[str]:
     return found
 
 
-class DataSpec(Strict):
-    """Where the table is, relative to the specification."""
+def _path(given: object) -> Path | str | tuple[Path | str, ...]:
+    """Return a path, the text of an address, or several; what may be secret is not shown."""
+    try:
+        table = Table(cast("Any", given))
+    except TableError as error:
+        raise mistaken([((), str(error).partition("=")[2], None)]) from None
+    paths = table.path if isinstance(table.path, tuple) else (table.path,)
+    found = tuple(str(own) if "://" in str(own) else Path(own) for own in paths)
+    return found if isinstance(given, list) else found[0]
 
-    path: Path
+
+class DataSpec(Strict):
+    """Where the table is, relative to the specification, and what its files' names do not say."""
+
+    path: Annotated[Path | str | tuple[Path | str, ...], PlainValidator(_path)]
+    separator: str | None = None
+    quotes: bool | None = None
+    decimal: str = "."
+    partitions: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _of_files(self) -> Self:
+        try:
+            self.table()
+        except TableError as error:
+            raise mistaken([((), str(error), None)]) from None
+        return self
+
+    def table(self, path: str | None = None) -> Table:
+        """Return the table, or another of such files.
+
+        Raises:
+            TableError: where an address holds what may be secret.
+        """
+        return Table(
+            self.path if path is None else path,
+            separator=self.separator,
+            quotes=self.quotes,
+            decimal=self.decimal,
+            partitions=self.partitions,
+        )
+
+    def under(self, folder: Path) -> DataSpec:
+        """Return the same where its paths are relative to a folder."""
+        own = self.path if isinstance(self.path, tuple) else (self.path,)
+        paths = tuple(folder / p if isinstance(p, Path) else p for p in own)
+        return self.model_copy(update={"path": paths if isinstance(self.path, tuple) else paths[0]})
 
 
 class LedgerSpec(Strict):
@@ -208,11 +252,12 @@ def _checked_spec(fields: dict[str, Any], path: Path) -> Spec:
     bounded = not isinstance(asked, dict) or "domain" not in asked
     folder = path.parent
     spec = checked(Spec, fields, path, {BOUNDED: bounded, FOLDER: folder})
-    resolved: dict[str, Strict] = {
-        name: part.model_copy(update={"path": folder / part.path})
-        for name, part in (("data", spec.data), ("ledger", spec.ledger))
-        if part is not None
-    }
+    resolved: dict[str, Strict] = {}
+    if spec.data is not None:
+        resolved["data"] = spec.data.under(folder)
+    if spec.ledger is not None:
+        own = folder / spec.ledger.path
+        resolved["ledger"] = spec.ledger.model_copy(update={"path": own})
     question = spec.question
     if isinstance(question, MeanSpec) and question.points is not None:
         resolved["question"] = question.model_copy(update={"points": folder / question.points})

@@ -216,7 +216,8 @@ def _mistake(detail: ErrorDetails) -> str:
     place = ".".join(str(p) for p in detail["loc"]) or "top level"
     place = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in place)
     given = detail["input"]
-    shown = f" (found {given!r})" if isinstance(given, (str, int, float)) else ""
+    open_ = isinstance(given, (str, int, float)) and detail["loc"][:1] != ("data",)  # a key, maybe
+    shown = f" (found {given!r})" if open_ else ""
     return f"{place}: {mistake_of(detail)}{shown}"
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.privacy import Budget, Ledger
+    from lownoise.privacy import Budget, Payer
     from lownoise.privacy.events import Event
 
 _APPLICATION = 0x6C6F7769  # "lowi"
@@ -118,7 +118,7 @@ class IncrementRun:
         mechanism: IncrementMechanism,
         *,
         budget: Budget | None = None,
-        ledger: Ledger | None = None,
+        ledger: Payer | None = None,
         path: str | PathLike[str] | None = None,
         asked: dict[str, Any] | None = None,
         note: str = "increments",
@@ -172,7 +172,7 @@ class IncrementRun:
         state: dict[str, Any] | None = None,
         *,
         asked: dict[str, Any] | None = None,
-        ledger: Ledger | None = None,
+        ledger: Payer | None = None,
         threads: int | None = None,
     ) -> IncrementRun:
         """Return the run of a journal, at a checkpoint or before its first round.

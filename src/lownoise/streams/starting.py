@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.numbers.randomness import Randomness
+    from lownoise.privacy import Payer
     from lownoise.privacy.events import Event
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
@@ -38,7 +39,7 @@ def start(
     terms: Terms,
     *,
     randomness: Randomness,
-    ledger: Ledger | None = None,
+    ledger: Payer | None = None,
     path: str | PathLike[str] | None = None,
     asked: dict[str, Any] | None = None,
 ) -> Stream:
@@ -100,7 +101,7 @@ def _file(
 def opened(
     path: str | PathLike[str],
     domain: AbstractDomain | None = None,
-    ledger: Ledger | None = None,
+    ledger: Payer | None = None,
     check: Callable[[Contents], None] = lambda _: None,
 ) -> Stream:
     """Return the stream in a file.
@@ -133,7 +134,7 @@ def resume(
     path: str | PathLike[str],
     asked: dict[str, Any],
     *,
-    ledger: Ledger | None = None,
+    ledger: Payer | None = None,
     domain: AbstractDomain | None = None,
 ) -> Stream:
     """Return the stream in a file, where it is the one that is asked for; nothing is charged.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.privacy import Ledger
+    from lownoise.privacy import Payer
     from lownoise.questions.answers import AbstractAnswers
     from lownoise.release.codec import Spend
     from lownoise.release.terms import Terms
@@ -128,7 +128,7 @@ class Stream(Guaranteed):
         path: str | PathLike[str],
         domain: AbstractDomain | None = None,
         *,
-        ledger: Ledger | None = None,
+        ledger: Payer | None = None,
     ) -> Stream:
         """Return the stream in a file; it goes on bit for bit, and saves every batch there.
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
-    from lownoise.privacy import Ledger
+    from lownoise.privacy import Payer
 
 _LEAST = 1e-300
 _MOST = 10**6  # numbers of a table, whose sums are made in fractions
@@ -79,7 +79,7 @@ class ExactOn:
         self,
         table: ArrayLike,
         *,
-        ledger: Ledger | None = None,
+        ledger: Payer | None = None,
         randomness: Randomness | None = None,
     ) -> Vector:
         """Return one answer on a table, shape (d,): a coin of chance δ, decided exactly.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lownoise.certificate import Certificate
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
-    from lownoise.privacy import Ledger
+    from lownoise.privacy import Payer
 
 _LARGEST, _SMALLEST = 2.0**250, 2.0**-250  # products of numbers stay normal
 _LEAST_EPSILON, _MOST_EPSILON = 1e-6, 1e3
@@ -66,7 +66,7 @@ class OptimalMechanism:
         self,
         index: int,
         *,
-        ledger: Ledger | None = None,
+        ledger: Payer | None = None,
         randomness: Randomness | None = None,
     ) -> int:
         """Return one answer on one database: r with probability probabilities[index, r], exactly.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.privacy import Ledger
+    from lownoise.privacy import Payer
     from lownoise.streams.journal import IncrementRun
     from lownoise.torch.batches import Batches
 
@@ -71,7 +71,7 @@ class PrivateOptimizer:
         model: torch.nn.Module,
         batches: Batches,
         *,
-        ledger: Ledger | None = None,
+        ledger: Payer | None = None,
         path: str | PathLike[str] | None = None,
         threads: int | None = None,
     ) -> None:

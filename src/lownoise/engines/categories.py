@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values become cells: the place of each among the categories that its column was declared to have.
+
+A category is a number or a word, never both; what is none of them goes where the attribute says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.engines.cells import alike
+from lownoise.engines.source import failed, source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.engines.source import AbstractSource, Batch
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.questions import Attribute
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """Which columns of a table are read as numbers and which as texts, and the cells of both.
+
+    Args:
+        attributes: the columns and their categories.
+        numbers: names of columns in which a category is a number.
+        texts: names of columns of texts in which a category is a word.
+        worded: whether rows are grouped by an engine sooner than they are handed over.
+    """
+
+    attributes: tuple[Attribute, ...]
+    numbers: tuple[str, ...]
+    texts: tuple[str, ...]
+    worded: bool
+
+    def cells(self, batch: Batch) -> list[Integers]:
+        """Return the cells of some rows, one array an attribute, −1 where it has none.
+
+        Columns of numbers beyond the reader's own are nobody's category.
+        """
+        numbers = dict(zip(self.numbers, batch.numbers, strict=False))
+        words = dict(zip(self.texts, batch.texts, strict=True))
+        return [cells_of(a, numbers.get(a.name), words.get(a.name)) for a in self.attributes]
+
+
+def opened(
+    attributes: Sequence[Attribute],
+    table: Any,  # noqa: ANN401 (any frame)
+    beside: Sequence[str] = (),
+) -> tuple[AbstractSource, Reader]:
+    """Return the table, and how the cells of its rows are read.
+
+    Args:
+        attributes: the columns and their categories.
+        table: as `lownoise.engines.source.source_of` takes it.
+        beside: more columns of numbers that are read.
+
+    Raises:
+        TableError, EngineError: as `read_records`.
+    """
+    names = [a.name for a in attributes]
+    source = source_of(table, list(dict.fromkeys([*names, *beside])))
+    with alike(failed(table, "counted")):
+        kinds = dict(zip(names, source.kinds(names), strict=True))
+    held = set(kinds.values())
+    # few values, slow to hand over; of ranges there are many values in each
+    ranged = any(a.edges is not None for a in attributes)
+    texts = [a.name for a in attributes if kinds[a.name] == "texts" and a.words]
+    numbers = [
+        a.name for a in attributes if kinds[a.name] != "texts" or len(a.words) < a.categories
+    ]
+    worded = "texts" in held and "numbers" not in held and not ranged
+    return source, Reader(tuple(attributes), tuple(numbers), tuple(texts), worded)
+
+
+def places_of(cells: list[Integers], sizes: Sequence[int]) -> Integers:
+    """Return the place of each row in a table of all cells, shape (n,); −1 where it has none."""
+    flat = np.zeros(len(cells[0]), dtype=np.int64)
+    for own, size in zip(cells, sizes, strict=True):
+        flat *= size
+        flat += own
+    flat[np.any([own < 0 for own in cells], axis=0)] = -1
+    return flat
+
+
+def cells_of(attribute: Attribute, numbers: Vector | None, texts: Any = None) -> Integers:  # noqa: ANN401 (pyarrow has no types)
+    """Return the cell of each value, shape (n,): −1 where the row is to be left out.
+
+    Args:
+        attribute: its categories.
+        numbers: what each value is or spells as a number, NaN where it is none; None where no
+            category is one.
+        texts: an Arrow array of the values as texts; None where they are none, or no category is a
+            word.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> from lownoise.questions.attributes import attributes
+        >>> age, sex = attributes({"age": 3, "sex": ["X", "M"]}, {"age": "extra"})
+        >>> cells_of(age, np.array([0.0, 2.0, 3.0, 0.5, np.nan, -1.0])).tolist()
+        [0, 2, 3, 3, 3, 3]
+        >>> cells_of(sex, None, pa.array(["M", "X", "?", None])).tolist()
+        [1, 0, -1, -1]
+        >>> (pay,) = attributes({"pay": {"edges": [0, 10, 20]}})
+        >>> cells_of(pay, np.array([-5.0, 9.9, 10.0, 20.0, np.inf, np.nan])).tolist()
+        [0, 0, 1, 1, 1, -1]
+    """
+    parts = []
+    if numbers is not None:
+        parts.append(_numbered(attribute, numbers))
+    if texts is not None:
+        parts.append(_spelled(attribute, texts))
+    cells: Integers = np.maximum.reduce(parts)  # a label is a number or a word, never both
+    if attribute.outside is not None:
+        cells[cells < 0] = attribute.outside
+    return cells
+
+
+def _spelled(attribute: Attribute, texts: Any) -> Integers:  # noqa: ANN401
+    """Return the place of each text among the declared words, −1 where it is none of them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    places = np.array(list(attribute.words.values()), dtype=np.int64)
+    found = pc.index_in(texts.cast(pa.string()), value_set=pa.array(list(attribute.words)))
+    place: Integers = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.where(place >= 0, places[place], -1)
+
+
+def _numbered(attribute: Attribute, values: Vector) -> Integers:
+    """Return the place of each number among the declared ones, −1 where it is none of them."""
+    with np.errstate(invalid="ignore"):
+        if attribute.edges is not None:
+            inner = np.array(attribute.edges[1:-1])
+            cells = np.searchsorted(inner, values, side="right")
+            return np.where(np.isnan(values), -1, cells).astype(np.int64)
+        if attribute.labels is None:
+            known = (values >= 0) & (values < attribute.categories) & (values == np.floor(values))
+            return np.where(known, values, -1.0).astype(np.int64)
+        labels = attribute.numbers
+        order = np.argsort(labels, kind="stable")
+        place = np.minimum(np.searchsorted(labels[order], values), labels.size - 1)
+        found: Integers = np.where(labels[order][place] == values, order[place], -1)
+        return found

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What files hold becomes rows on the embedded engine, a file after the other.
+
+Types come from what is no row: a Parquet or Arrow file's own schema, and texts alone elsewhere.
+Numbers of Parquet files the engine reads itself; texts go through Arrow, which none of them stops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, final
+
+from lownoise.engines.cells import open_text
+from lownoise.engines.frames import plain, require_arrow
+from lownoise.engines.json_lines import open_lines
+from lownoise.engines.source import named, no_numbers, require
+from lownoise.engines.tables import (
+    ARROW,
+    CSV,
+    JSON,
+    PARQUET,
+    beyond_the_first,
+    found_files,
+    kind_of,
+)
+from lownoise.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from lownoise.engines.tables import File, Table
+
+# texts that spell numbers, but for the one point or comma in them
+_COMMA, _POINT = (rf"^([-+0-9eE_ \t\n\v\f\r]*){c}([-+0-9eE_ \t\n\v\f\r]*)$" for c in (",", r"\."))
+
+
+def open_files(
+    connection: Any,  # noqa: ANN401 (ibis has no types)
+    table: Table,
+    columns: Sequence[str],
+    ordered: Collection[str],
+) -> Any:  # noqa: ANN401
+    """Return the rows of all files as an ibis table; each must have the columns, of one type.
+
+    Args:
+        connection: to the database that reads them.
+        table: which files.
+        columns: the names that the question needs.
+        ordered: those that rows are only ordered by, which may hold dates and times, too.
+
+    Raises:
+        TableError: where there is no such file, or one cannot be read, lacks a column or has one
+            that holds no numbers.
+        EngineError: where that is so of a file beyond the first whose folders are values.
+    """
+    files = found_files(table)
+    own = [c for c in columns if c not in table.partitions]
+    kind = kind_of(table, files)
+    if kind is CSV and not own:
+        raise TableError("partitions are all that is asked; ask for a column of the files, too")
+    form = (
+        _parquet(connection, own, ordered)
+        if kind is PARQUET
+        else _arrow(own, ordered)
+        if kind is ARROW
+        else _text(table, kind, own)
+    )
+    found = [guarded(file.shown, partial(form.types, file)) for file in files[:1]]
+    for file in files[1:]:
+        with beyond_the_first(table):
+            if guarded(file.shown, partial(form.types, file)) != found[0]:
+                raise _unlike(file, files[0])
+    plain_numbers = kind is PARQUET and not any(
+        held.is_string() or held.is_temporal() for held in (*found, [])[0]
+    )
+    if files and plain_numbers and not table.partitions:
+        return guarded(files[0].shown, lambda: _native(connection, files))
+    return guarded(named(table), lambda: _registered(connection, table, columns, files, form.read))
+
+
+def fit(rows: Any, columns: Sequence[str], ordered: Collection[str]) -> None:  # noqa: ANN401
+    """Refuse a table that lacks a column, or has one of a type that holds no numbers."""
+    schema = rows.schema()
+    require(list(schema.names), columns)
+    for column in columns:
+        kind = schema[column]
+        if column in ordered and (kind.is_date() or kind.is_timestamp()):
+            continue
+        if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
+            raise no_numbers(column, kind)
+
+
+def guarded(shown: str, read: Callable[[], Any]) -> Any:  # noqa: ANN401
+    """Return read(), with every way to fail turned into one that quotes no value."""
+    try:
+        return read()
+    except TableError:
+        raise
+    except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
+        raise TableError(
+            f"table={shown} cannot be read; check that it is a readable, complete file of the kind "
+            "that its ending says",
+        ) from None
+
+
+def _unlike(file: File, first: File) -> TableError:
+    before = first.shown if first.shown != file.shown else "its first file"
+    return TableError(f"table={file.shown} has other types than {before}; make them the same")
+
+
+@final
+@dataclass(frozen=True)
+class _Format:
+    """How files of a kind are read.
+
+    Args:
+        types: returns the types of the columns of a file, which all files must have, from what is
+            no row; or refuses it.
+        read: returns an Arrow reader of its rows.
+    """
+
+    types: Callable[[File], Any]
+    read: Callable[[File], Any]
+
+
+def _text(table: Table, kind: tuple[str, ...], own: Sequence[str]) -> _Format:
+    def read(file: File) -> Any:  # noqa: ANN401
+        if kind is JSON:
+            return open_lines(file.path, own or [""])
+        return open_text(file.path, own, table.dialect(file.path))
+
+    def types(file: File) -> None:
+        if kind is CSV:
+            read(file)  # its first line must name the columns
+
+    return _Format(types, read)
+
+
+def _arrow(own: Sequence[str], ordered: Collection[str]) -> _Format:
+    import pyarrow as pa
+
+    def opened(file: File) -> Any:  # noqa: ANN401
+        return pa.ipc.open_file(pa.OSFile(str(file.path)))
+
+    def types(file: File) -> list[Any]:
+        schema = opened(file).schema
+        require(list(schema.names), own)
+        for c in own:
+            require_arrow(schema.field(c).type, c, dated=c in ordered)
+        return [plain(column).type for column in schema.empty_table().select(list(own)).columns]
+
+    def read(file: File) -> Any:  # noqa: ANN401
+        source = opened(file)
+        places = range(source.num_record_batches)
+        batches = (source.get_batch(place).select(list(own)) for place in places)
+        return _reader(source.schema, own, batches)
+
+    return _Format(types, read)
+
+
+def _parquet(connection: Any, own: Sequence[str], ordered: Collection[str]) -> _Format:  # noqa: ANN401
+    import pyarrow.parquet as pq
+
+    def types(file: File) -> list[Any]:
+        rows = _native(connection, [file])
+        fit(rows, own, ordered)
+        return [rows.schema()[c] for c in own]
+
+    def read(file: File) -> Any:  # noqa: ANN401
+        source = pq.ParquetFile(_bytes(connection, file) if file.address else file.path)
+        return _reader(source.schema_arrow, own, source.iter_batches(columns=list(own)))
+
+    return _Format(types, read)
+
+
+def _reader(schema: Any, own: Sequence[str], batches: Iterator[Any]) -> Any:  # noqa: ANN401
+    """Return batches as they go to the engine: which no text and no date stops."""
+    import pyarrow as pa
+
+    none = schema.empty_table().select(list(own))
+    kinds = pa.schema([(c, plain(none[c]).type) for c in own])
+    if not own:  # their number alone; what has no column has no length in a batch that is made
+        kinds = pa.schema([("", pa.null())])
+    made = (
+        pa.record_batch(
+            [plain(column) for column in batch.columns] or [pa.nulls(batch.num_rows)], schema=kinds
+        )
+        for batch in batches
+    )
+    return pa.RecordBatchReader.from_batches(kinds, made)
+
+
+def _native(connection: Any, files: Sequence[File]) -> Any:  # noqa: ANN401
+    """Return the rows of Parquet files as the engine itself reads them."""
+    from ibis.util import gen_name
+
+    if any(file.address for file in files):
+        _require_remote(connection, files[0])
+    paths = ", ".join(_literal(file) for file in files)
+    name = gen_name("files")
+    # folders called name=value would replace columns
+    connection.con.execute(
+        f"CREATE TEMP VIEW {name} AS "  # noqa: S608 (of literals)
+        f"SELECT * FROM read_parquet([{paths}], hive_partitioning = false)"
+    )
+    return connection.table(name)
+
+
+def _require_remote(connection: Any, file: File) -> None:  # noqa: ANN401
+    """Load what reads addresses, where the user has installed it; nothing is installed here."""
+    try:
+        connection.con.execute("SET autoinstall_known_extensions = false")
+        connection.con.execute("LOAD httpfs")
+    except Exception:  # noqa: BLE001 (its text has paths of this machine)
+        raise TableError(
+            f"table={file.shown} needs DuckDB's extension httpfs, which is not installed here; run "
+            "`INSTALL httpfs` in DuckDB once, or give a copy of the file"
+        ) from None
+
+
+def _bytes(connection: Any, file: File) -> Any:  # noqa: ANN401
+    """Return a remote file as a whole: the engine's own reader stops at bytes that are no text."""
+    import pyarrow as pa
+
+    found = connection.con.execute("SELECT content FROM read_blob(?)", [file.address]).fetchone()
+    return pa.BufferReader(found[0])
+
+
+def _literal(file: File) -> str:
+    """Return a path as SQL has it, letters that the engine would expand as a pattern literal."""
+    path = str(file.path) if file.address is None else file.address
+    own = path if file.address else "".join(f"[{c}]" if c in "*?[" else c for c in path)
+    return "'" + own.replace("'", "''") + "'"
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _registered(
+    connection: Any,  # noqa: ANN401
+    table: Table,
+    columns: Sequence[str],
+    files: Sequence[File],
+    read: Callable[[File], Any],
+) -> Any:  # noqa: ANN401
+    """Return the rows of files, one file after the other; their partitions are texts."""
+    import pyarrow as pa
+
+    first = [read(file) for file in files[:1]]
+    kinds = {field.name: field.type for reader in first for field in reader.schema}
+    of_folders = set(table.partitions)
+    schema = pa.schema(
+        [(c, pa.string() if c in of_folders else kinds.get(c, pa.string())) for c in columns]
+    )
+
+    def batches() -> Iterator[Any]:
+        for file in files:
+            values = dict(zip(table.partitions, file.values, strict=True))
+            for batch in first.pop() if first else read(file):
+                own = [
+                    pa.repeat(pa.scalar(values[f.name], pa.string()), batch.num_rows)
+                    if f.name in of_folders
+                    else batch.column(f.name).cast(f.type)
+                    for f in schema
+                ]
+                made = pa.record_batch(own, schema=schema)
+                yield made if table.decimal == "." else _pointed(made, of_folders)
+
+    connection.con.register("records", pa.RecordBatchReader.from_batches(schema, batches()))
+    return connection.table("records")
+
+
+def _pointed(batch: Any, spared: Collection[str]) -> Any:  # noqa: ANN401
+    """Return texts with the comma of a number made a point, and the point of one a comma.
+
+    Two texts that differ do so afterwards; what has both, or several, spells no number.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    made = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if name in spared:
+            made.append(column)
+            continue
+        commas = pc.replace_substring_regex(column, _COMMA, r"\1.\2")
+        points = pc.replace_substring_regex(column, _POINT, r"\1,\2")
+        made.append(pc.if_else(pc.match_substring_regex(column, _COMMA), commas, points))
+    return pa.record_batch(made, schema=batch.schema)

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files become rows: what a path names, what its files are, and what their folders say.
+
+What a user wrote is public, and all that a message names. Which files a folder holds or a pattern
+finds may follow from rows, as the folder `state=TX` is there only where a row is: its name is a
+value, which is a cell of text like every other, and what is wrong with files beyond the first of
+such a table fails as reading rows does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from glob import glob, has_magic
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, final
+from urllib.parse import unquote_to_bytes
+
+from lownoise.engines.cells import Dialect, alike, decoded, dialect_of
+from lownoise.engines.source import failed, named
+from lownoise.errors import TableError, quoted
+from lownoise.numbers.readable import readable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+PARQUET = (".parquet", ".pq")
+ARROW = (".feather", ".arrow", ".ipc")
+CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+JSON = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+_KINDS = (CSV, JSON, PARQUET, ARROW)
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+")  # of an address; a drive has one letter
+_REMOTE = ("s3", "https")
+_NULL = "__HIVE_DEFAULT_PARTITION__"  # what Hive, Spark and Arrow call the folder of no value
+
+
+@final
+@readable
+@dataclass(frozen=True)
+class Table:
+    """Files of one kind, whose rows are one table, with what their names do not say.
+
+    Args:
+        path: of a file; a pattern ("2024-*.parquet", "**" for all folders below); a folder, of
+            Parquet files; an address of a Parquet file (s3://, https://); or a list of files.
+        separator: what stands between the fields of text: a comma, a semicolon, a bar, a colon or
+            a tab. By default a tab in .tsv, and a comma.
+        quotes: whether quotes hold separators and line feeds; by default not in .tsv.
+        decimal: what stands before the decimals of the numbers in text: "." or ",".
+        partitions: columns that are the names of folders, as `state=TX`: texts, missing where no
+            folder of a file says one. Which of them count is named where the question lists
+            categories, and folders of others are rows of other values.
+
+    Raises:
+        TableError: where a field is none of these, or an address holds what may be secret.
+
+    Examples:
+        >>> Table("people.csv", separator=";", decimal=",").separator
+        ';'
+        >>> Table("https://me:word@office.example/t.parquet")
+        Traceback (most recent call last):
+        lownoise.errors.TableError: table=https://office.example/t.parquet has a user, a query or...
+    """
+
+    path: str | PathLike[str] | Sequence[str | PathLike[str]]
+    separator: str | None = None
+    quotes: bool | None = None
+    decimal: str = "."
+    partitions: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        several = isinstance(self.path, (list, tuple))
+        paths: list[Any] = list(cast("Any", self.path)) if several else [self.path]
+        for number, path in enumerate(paths):  # what is no path may be a row: it is not quoted
+            if not isinstance(path, (str, PathLike)):
+                raise TableError(
+                    f"table={type(self.path).__name__} is no path, nor a list of some; give one, "
+                    "a frame or an Arrow table"
+                )
+            if "\n" in str(path) and not several:
+                raise TableError(
+                    "table is a text of several lines, and no path; write it to a file"
+                )
+            _open_address(str(path), f"table[{number}]" if several else f"table={bare(str(path))}")
+        if several:
+            object.__setattr__(self, "path", tuple(paths))
+        if self.decimal not in (".", ","):
+            raise TableError(f'decimal={quoted(self.decimal)} is none; give "." or ","')
+        if self.quotes not in (None, True, False):
+            raise TableError(f"quotes={quoted(self.quotes)} is no truth value; give True or False")
+        if self.separator is not None:
+            Dialect(self.separator)
+        if self.decimal == self.separator:
+            raise TableError("decimal and separator are one letter; give another of them")
+        columns = self.partitions
+        if isinstance(columns, str) or not all(isinstance(c, str) and c for c in columns):
+            raise TableError(f"partitions={quoted(columns)} are no names; give a list of columns")
+        object.__setattr__(self, "partitions", tuple(columns))
+
+    @property
+    def of_text(self) -> bool:
+        """Whether it says what only text has: what stands between fields, or before decimals."""
+        return (self.separator, self.quotes, self.decimal) != (None, None, ".")
+
+    def dialect(self, path: Path) -> Dialect:
+        """Return what a file of it is written in."""
+        usual = dialect_of(path)
+        between = usual.separator if self.separator is None else self.separator
+        quoted = usual.quoted if self.quotes is None else self.quotes
+        return Dialect(between, quoted=quoted)
+
+
+@final
+@dataclass(frozen=True)
+class File:
+    """A file of a table.
+
+    Args:
+        path: where it is, the text of an address where it is remote.
+        shown: how messages call it: as the user did.
+        values: what its folders say of the table's partitions.
+    """
+
+    path: Path
+    shown: str
+    values: tuple[str | None, ...] = ()
+    address: str | None = None
+
+
+def found_files(table: Table) -> list[File]:
+    """Return the files of a table, in their order."""
+    if isinstance(table.path, tuple):
+        if not table.path:
+            raise TableError("table=[] names no file; give the paths of files")
+        return [_of_list(table, number, str(path)) for number, path in enumerate(table.path)]
+    shown = str(table.path)
+    if _URL.match(shown):
+        return [_file(table, shown, shown)]
+    path = Path(shown)
+    if path.is_file():
+        return [_file(table, shown, shown)]
+    if path.is_dir():
+        return _in_folder(table, path)
+    if not has_magic(shown):
+        raise TableError(
+            f"table={shown} is no file; give the path of a CSV, Parquet or DuckDB file, a pattern, "
+            "or a folder of Parquet files"
+        )
+    paths = sorted(own for own in map(Path, glob(shown, recursive=True)) if own.is_file())  # noqa: PTH207 (of any root)
+    if not paths and not (table.partitions and _public(path).is_dir()):
+        raise TableError(f"table={shown} finds no file; give a pattern that does")
+    return [_file(table, str(own), shown) for own in paths]
+
+
+def _of_list(table: Table, number: int, path: str) -> File:
+    """Return a file of a list."""
+    if _ending(path) is None:  # it may be a row: it is not quoted
+        raise TableError(f"table[{number}] is no path of one; give a list of files only")
+    if not _URL.match(path) and not Path(path).is_file():
+        raise TableError(f"table={path} is no file; give a list of files only")
+    return _file(table, path, path)
+
+
+def _file(table: Table, path: str, shown: str) -> File:
+    """Return a file with the values that its folders say, the innermost of each name."""
+    values: dict[str, str | None] = {}
+    for part in Path(path).parts[:-1]:
+        name, equals, value = part.partition("=")
+        if equals:
+            text = decoded(unquote_to_bytes(os.fsencode(value)))
+            values[name] = None if value in (_NULL, "") else text
+    own = tuple(values.get(name) for name in table.partitions)
+    return File(Path(path), shown, own, path if _URL.match(path) else None)
+
+
+def _in_folder(table: Table, folder: Path) -> list[File]:
+    """Return the Parquet files below a folder, but for those that a name hides."""
+    if (folder / "_delta_log").is_dir() or any(folder.glob("metadata/*.metadata.json")):
+        raise TableError(
+            f"table={folder} is a Delta or Iceberg table, whose log says which of its files count; "
+            "give it as its own reader has it, such as an Arrow table"
+        )
+    below = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    hidden = re.compile(r"(^|/)[_.]")
+    seen = [own for own in below if not hidden.search(own.relative_to(folder).as_posix())]
+    found = [own for own in seen if own.name.lower().endswith(PARQUET)]
+    if not found and (seen or not table.partitions):
+        raise TableError(
+            f"table={folder} is a folder without Parquet files; give a pattern for others"
+        )
+    return [_file(table, str(own), str(folder)) for own in found]
+
+
+def _public(pattern: Path) -> Path:
+    """Return the folder that a pattern names before its first letter that stands for others."""
+    parts = pattern.parts
+    at = next(i for i, part in enumerate(parts) if has_magic(part))
+    return Path(*parts[:at])
+
+
+def _ending(path: str) -> tuple[str, ...] | None:
+    return next((own for own in _KINDS if path.lower().endswith(own)), None)
+
+
+@contextmanager
+def beyond_the_first(table: Table) -> Iterator[None]:
+    """Make what fails a failure to read rows, where files are there as rows are."""
+    if not table.partitions:
+        yield
+        return
+    with alike(failed(table, "opened")):
+        yield
+
+
+def kind_of(table: Table, files: Sequence[File]) -> tuple[str, ...]:
+    """Return the endings of the one kind that the files are of."""
+    kinds = list(dict.fromkeys(_ending(file.path.name) for file in files)) or [PARQUET]
+    if kinds[0] is None:
+        known = ", ".join(ending for own in _KINDS for ending in own)
+        raise TableError(
+            f"table={files[0].shown} has an unknown ending; give one of {known}, .duckdb, .db"
+        )
+    if len(kinds) > 1:
+        with beyond_the_first(table):
+            raise TableError(f"table={named(table)} has files of several kinds; give those of one")
+    if table.of_text and files and kinds[0] is not CSV:
+        raise TableError("separator, quotes and decimal are of CSV files; leave them out")
+    remote = any(file.address for file in files)
+    if remote and kinds[0] is not PARQUET:
+        raise TableError(f"table={files[0].shown} is no Parquet file, which remote ones must be")
+    if remote and any(has_magic(str(file.address)) for file in files):
+        raise TableError("table is an address with a pattern; give a list of addresses")
+    return kinds[0]
+
+
+def _open_address(path: str, shown: str) -> None:
+    """Refuse an address that holds what may be secret, or is of a scheme that is not read."""
+    match = _URL.match(path)
+    if match is None:
+        return
+    if bare(path) != path:
+        raise TableError(
+            f"{shown} has a user, a query or a fragment, which may be secret; give the address "
+            "alone, and the secret to DuckDB (CREATE PERSISTENT SECRET)"
+        )
+    scheme = match[1]
+    if scheme not in _REMOTE or not path.startswith(f"{scheme}://"):
+        raise TableError(f"{shown} cannot be read; give a text s3://… or https://…, or a path")
+
+
+def bare(path: str) -> str:
+    """Return an address without its user, query and fragment; a path as it is.
+
+    Examples:
+        >>> bare("https://me:word@office.example/t.parquet?key=1"), bare("a@b?c.csv")
+        ('https://office.example/t.parquet', 'a@b?c.csv')
+    """
+    scheme, colon, rest = path.partition(":/")
+    if not colon or not _SCHEME.fullmatch(scheme):
+        return path
+    rest = rest.partition("?")[0].partition("#")[0].lstrip("/")
+    host, slash, below = rest.partition("/")
+    slashes = path[len(scheme) + 1 :]
+    slashes = slashes[: len(slashes) - len(slashes.lstrip("/"))]
+    return f"{scheme}:{slashes}{host.rpartition('@')[2]}{slash}{below}"

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files on Spark mean what they mean elsewhere; without Spark it is said what to install."""
+
+import gc
+import gzip
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from tests.engines import test_contract as contract
+
+import lownoise as ln
+import sparks
+from lownoise.engines import TotalsQuery, sessions, source
+from lownoise.errors import EngineError, TableError
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+QUERY = TotalsQuery(contract.CODING, drops_missing=False)
+FRAME = pd.DataFrame({"x": [1.5, np.nan, 2.0**50, -4.0] * 5, "y z": [0.1, 2.0, -np.inf, 7.0] * 5})
+
+
+def table(path):
+    return ln.spark_table(path, sparks.session())
+
+
+@pytest.mark.parametrize("way", [contract.as_parquet, contract.as_text_parquet, contract.as_csv])
+def test_files_have_the_totals_that_they_have_elsewhere(way, tmp_path):
+    path = way(FRAME, tmp_path)
+    assert source.totals(QUERY, table(path)) == source.totals(QUERY, path)
+
+
+def test_folders_are_the_rows_of_all_their_files_and_their_names_are_no_columns(tmp_path):
+    for name in ("x=9", "y=1"):
+        (tmp_path / "rows" / name).mkdir(parents=True)
+        contract.as_parquet(FRAME, tmp_path / "rows" / name)
+    twice = source.totals(QUERY, pd.concat([FRAME, FRAME]))
+    assert source.totals(QUERY, table(tmp_path / "rows")) == twice
+    paths = sorted(tmp_path.rglob("*.parquet"))
+    assert source.totals(QUERY, table(paths)) == twice
+
+
+def test_lines_that_quotes_hold_together_are_a_row_on_spark_too(tmp_path):
+    """Of two files with their columns in another order, one of them compressed."""
+    content = b'x,y z,n\n1,2,"a\nb,1,1\n"\n\xff,0x10,"\n",3\n\n3\n4,5,\r\n'
+    (tmp_path / "a.csv").write_bytes(content)
+    with gzip.open(tmp_path / "b.csv.gz", "wb") as file:
+        file.write(b"n,y z,x\n1,2,3\n")
+    both = [tmp_path / "a.csv", tmp_path / "b.csv.gz"]
+    found = source.totals(QUERY, table(both))
+    own = [source.totals(QUERY, path) for path in both]
+    assert found.count == sum(one.count for one in own) == 6
+    assert found.sums == tuple(map(sum, zip(*(one.sums for one in own), strict=True)))
+
+
+def write(path, content):
+    path.write_bytes(content)
+    return path
+
+
+def unlike(folder):
+    for name, value in (("a", 1), ("b", "17")):
+        pa.parquet.write_table(pa.table({"x": [value], "y z": [1.0]}), folder / f"{name}.parquet")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda f: f / "absent.parquet", "cannot be read as Parquet"),
+        (lambda f: write(f / "t.parquet", b"SECRET-17"), "cannot be read as Parquet"),
+        (unlike, "cannot be read as Parquet"),
+        (lambda f: f / "absent.csv", "cannot be read"),
+        (lambda f: write(f / "t.csv.gz", b"SECRET-17"), "cannot be read"),
+        (lambda f: write(f / "t.csv", b""), "no line that names"),
+        (
+            lambda f: [write(f / "a.csv", b"x\n1\n"), write(f / "b.csv", b"y\n17\n")],
+            "other columns",
+        ),
+        (lambda f: [f / "a.csv", f / "b.parquet"], "files of one kind"),
+        (lambda _: [], "names no file"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused_without_a_value(make, said, tmp_path):
+    with pytest.raises(TableError, match=said) as refused:
+        table(make(tmp_path))
+    text = str(refused.value).replace(str(tmp_path), "")
+    assert "\n" not in text
+    assert "17" not in text
+
+
+def test_a_file_that_is_damaged_where_its_rows_are_fails_as_every_other_does(tmp_path):
+    with gzip.open(tmp_path / "t.csv.gz", "wb") as file:
+        file.write(b"x,y z\n" + b"".join(b"%d,2\n" % i for i in range(9**5)))
+    whole = (tmp_path / "t.csv.gz").read_bytes()
+    cut = write(tmp_path / "t.csv.gz", whole[: len(whole) // 2])
+    with pytest.raises(EngineError, match="table=DataFrame could not be summed"):
+        source.totals(QUERY, table(cut))
+
+
+def test_the_session_that_is_running_is_taken():
+    own = sparks.session()
+    assert sessions.running().sparkContext is own.sparkContext
+
+
+def test_without_pyspark_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setattr(sessions, "find_spec", lambda _: None)
+    with pytest.raises(TableError, match=r"pip install 'lownoise\[spark\]'$"):
+        ln.spark_table("t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("home", "said"),
+    [("", "none is found in PATH"), ("none", "none is found in "), ("bad", "does not start")],
+)
+def test_without_java_it_is_said_what_to_install(home, said, monkeypatch, tmp_path, capfd):
+    from pyspark import SparkContext
+
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    monkeypatch.setattr(SparkContext, "_gateway", None)
+    (tmp_path / "bad" / "bin").mkdir(parents=True)
+    (tmp_path / "bad" / "bin" / "java").write_text("#!/bin/sh\necho an old one >&2\nexit 1\n")
+    (tmp_path / "bad" / "bin" / "java").chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / home) if home else "")
+    if not home:
+        monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(TableError, match="the engine spark needs Java 17 or 21") as refused:
+        ln.spark_table("t.parquet")
+    assert said in str(refused.value)
+    del refused
+    gc.collect()  # of what pyspark leaves of a process that did not start
+    assert "".join(capfd.readouterr()) == ""

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spark gives the reference's integers for every question, whatever rows hold and tasks suffer.
+
+Mutants, each seen red: texts cast by Spark; sums of whole 64-bit integers; units told apart by a
+session's collation; a window ordered by the texts alone; failures that are shown; a partition that
+is added twice.
+"""
+
+import decimal
+import os
+import signal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from tests.engines import test_contract as contract
+from tests.units import test_units as units
+
+import lownoise as ln
+import sparks
+from lownoise.engines import TotalsQuery, memory, source, spark
+from lownoise.errors import EngineError, TableError
+from lownoise.privacy.units import PrivacyUnit
+
+# pyspark leaves it to Python to close its sockets
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+ANSI = "spark.sql.ansi.enabled"
+
+
+@pytest.fixture
+def ansi(request):
+    """Run with and without the rule that a cast that fails, and a sum that is too large, stops."""
+    own = sparks.session().conf
+    own.set(ANSI, request.param)
+    yield request.param
+    own.unset(ANSI)
+
+
+both = pytest.mark.parametrize("ansi", ["true", "false"], indirect=True)
+
+
+def awkward(count=400):
+    rng = np.random.default_rng(5)
+    records = rng.choice(contract.NASTY, size=(count, 2))
+    records[count // 2 :] = rng.normal(0, 50, size=(count - count // 2, 2))
+    return records
+
+
+@both
+@pytest.mark.parametrize("texts", [False, True])
+def test_totals_are_the_reference_ones_of_any_floats_and_of_texts_that_spell_them(ansi, texts):
+    records = awkward()
+    columns = {"x": records[:, 0], "y z": records[:, 1]}
+    if texts:
+        columns = {
+            c: [None if np.isnan(v) else repr(float(v)) for v in own] for c, own in columns.items()
+        }
+    table = sparks.frame(pa.table(columns), 3)
+    for drops in (False, True):
+        query = TotalsQuery(contract.CODING, drops)
+        assert source.totals(query, table) == memory.totals(query, records)
+
+
+HOSTILE = [*contract.FIELDS, "1_0", " 7", "١", "1e-400", "0b1", "x" * 2000, "1" + " " * 999, "é1"]
+
+
+def test_texts_mean_what_they_mean_to_the_reference():
+    table = pa.table({"x": HOSTILE, "y z": ["1"] * len(HOSTILE)})
+    reference = memory.MemorySource(
+        {n: np.array(table[n].to_pylist(), object) for n in ("x", "y z")}
+    )
+    query = TotalsQuery(contract.CODING, drops_missing=False)
+    expected = source.totals(query, reference)
+    assert source.totals(query, sparks.frame(table)) == source.totals(query, table) == expected
+
+
+def test_numbers_of_every_type():
+    """Decimals that are nearest to another float than digits divided by a power of ten, too."""
+    wide = [decimal.Decimal(v) for v in ("12345678901234567890.12", "-0.07", "0.10")]
+    table = pa.table(
+        {
+            "int8": pa.array([-128, None, 127], pa.int8()),
+            "int16": pa.array([-(2**15), 1, 2**15 - 1], pa.int16()),
+            "int32": pa.array([2**31 - 1, 0, None], pa.int32()),
+            "int64": pa.array([2**63 - 1, -(2**63), 2**53 + 1]),
+            "bit": pa.array([True, None, False]),
+            "float": pa.array([0.1, None, 3e38], pa.float32()),
+            "decimal": pa.array(wide, pa.decimal128(38, 2)),
+            "none": pa.nulls(3),
+        }
+    )
+    names = table.schema.names
+    values = [[np.nan if v is None else float(v) for v in table[n].to_pylist()] for n in names]
+    lower, upper = np.full(len(names), -5.0), np.full(len(names), 2.0**50)
+    one = contract.coding(lower, upper, step=1.0, names=tuple(names))
+    query = TotalsQuery(one, drops_missing=False)
+    own = sparks.frame(table)
+    assert source.totals(query, own) == memory.totals(query, np.array(values).T)
+    (batch,) = spark.opened(sparks.frame(table, 1), names).batches(names)
+    assert np.array_equal(np.sort(batch.numbers), np.sort(values), equal_nan=True)
+
+
+@both
+def test_sums_beyond_64_bits_are_exact(ansi):
+    rows = sparks.session().range(3000).selectExpr("bigint(pow(2, 62)) AS x", "id % 2 AS y")
+    own = spark.opened(rows, ["x"])
+    ranges = [("x", -(2**52), 2**52)]
+    assert own.sums(ranges, complete=False).sums == (3000 * 2**52,)
+    (found,) = [int(s[0]) for g in own.group_sums([], [], ranges) for _, s in g.sums]
+    assert found == 3000 * 2**52
+
+
+def test_what_partitions_add_up_to_is_exact_beyond_64_bits():
+    class Large(source.AbstractFold):
+        numbers, texts = ("x",), ()
+
+        def zeros(self):
+            return np.zeros((2, 1), dtype=np.int64)
+
+        def add(self, found, batch):
+            found[1] -= 2**62
+
+    own = spark.opened(sparks.session().range(6).selectExpr("double(id) AS x"), ["x"])
+    assert own.fold(Large()).tolist() == [[0], [-2 * 2**62]]
+
+
+def tables(rows):
+    """Return rows as the three engines have them; Spark in another order."""
+    mixed = units.dice(len(rows)).sample(rows, len(rows))
+    return units.memory(rows), units.arrow(rows), sparks.frame(units.arrow(mixed), 3)
+
+
+@pytest.mark.parametrize("question", units.QUESTIONS)
+def test_every_question_has_the_same_integers_on_every_engine(question):
+    """Of rows and of units, of awkward cells."""
+    reference, arrow, own = tables(units.drawn(60, units.dice(3)))
+    for unit in (None, "who"):
+        mechanism = units.made(question, privacy_unit=unit).terms.mechanism
+        expected = units.exact(mechanism, reference).tolist()
+        assert units.exact(mechanism, arrow).tolist() == expected
+        assert units.exact(mechanism, own).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_same_rows_of_units_count(seed):
+    rng = units.dice(seed)
+    rows = units.drawn(14, rng)
+    order = tuple(rng.sample(list(units.KINDS), seed % 3))
+    null = ("drop", "one")[seed % 2]
+    unit = PrivacyUnit(("who", "id", "x")[seed % 3], 1 + seed // 2, order, null)
+    columns = rng.sample(list(units.KINDS), 2)
+    reference, _, own = tables(rows)
+    assert units.read(own, unit, columns) == units.read(reference, unit, columns)
+
+
+def test_columns_are_told_apart_by_every_letter_of_their_names():
+    """Where a session does not tell them apart, and reads dots and backticks as its own."""
+    names = ["x", "X", "a.b", "`", "c0"]
+    table = pa.table({name: [float(i)] for i, name in enumerate(names)})
+    own = spark.opened(sparks.session().createDataFrame(table), names)
+    for i, name in enumerate(names):
+        ((found,),) = [b.numbers for b in own.batches([name])]
+        assert found.tolist() == [i]
+    twice = sparks.session().createDataFrame(table).toDF("x", "y", "y", "z", "Z")
+    spark.opened(twice, ["x", "z"])
+    for name, said in (("y", "twice"), ("Y", "not in the table")):
+        with pytest.raises(TableError, match=said):
+            spark.opened(twice, ["x", name])
+
+
+def test_collations_make_no_two_texts_one():
+    plain = sparks.frame(units.arrow([{**r, "who": w} for r in units.drawn(2) for w in "aA"]))
+    columns = ["who", "word"]
+    mixed = plain.selectExpr(
+        "who COLLATE UTF8_LCASE AS who", "word COLLATE UNICODE_CI AS word", "x"
+    )
+    unit = PrivacyUnit("who", 1, ("word",))
+    assert units.read(mixed, unit, columns) == units.read(plain, unit, columns)
+    groups = spark.opened(mixed, columns).group_sums([], ["who"])
+    assert sorted(t for g in groups for t in g.keys.texts[0].to_pylist()) == ["A", "a"]
+
+
+def test_dates_order_rows_and_bytes_that_are_no_text_stop_nothing():
+    rows = sparks.session().sql(
+        "SELECT 'a' AS who, date'2020-01-01' + n AS day, timestamp'2020-01-01' - n * interval 1 day"
+        " AS time, double(n) AS x, CAST(X'ff' AS string) AS odd FROM VALUES 3, 1, NULL, 2 t(n)"
+    )
+    for by, expected in (("day", {1, 2}), ("time", {3, 2})):
+        found = source.source_of(source_units(rows, PrivacyUnit("who", 2, (by,))), ["x"])
+        assert {v for b in found.batches(["x"]) for v in b.numbers[0].tolist()} == expected
+    own = spark.opened(rows, ["odd"])
+    (group,) = own.group_sums(["odd"], ["odd"])
+    assert group.counts.tolist() == [4]
+    assert np.isnan(group.keys.numbers[0]).all()
+    with pytest.raises(TableError, match="column='day' has type date"):
+        source.source_of(source_units(rows, PrivacyUnit("day", 2)), ["x"])
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_tasks_that_fail_and_partitions_that_are_made_again_add_nothing(cached, tmp_path):
+    """The first attempt at each partition dies, in the middle of its rows or the whole process."""
+
+    def dying(batches):
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        for batch in batches:
+            yield batch
+            if task.attemptNumber() == 0:
+                if task.partitionId():
+                    raise ValueError("SECRET")
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    rows = sparks.session().range(0, 999, 1, 2).selectExpr("double(id % 7) AS x", "id % 7 AS y")
+    table = rows.mapInArrow(dying, "x double, y bigint")
+    table = table.cache() if cached else table
+    values = np.arange(999.0) % 7
+    query = TotalsQuery(contract.coding([0], [5], names=("x",)), drops_missing=False)
+    try:
+        for _ in range(2):
+            assert source.totals(query, table) == memory.totals(query, values[:, None])
+            found = spark.opened(table, ["y"]).sums([("y", 1, 9)], complete=False)
+            assert (found.count, found.sums) == (999, (int(values.clip(1, 9).sum()),))
+    finally:
+        table.unpersist()
+
+
+def test_ten_million_rows():
+    table = sparks.session().range(0, 10**7, 1, 4).selectExpr("sqrt(id) AS x")
+    one = contract.coding([5], [3000], step=2.0**-30, names=("x",))
+    found = source.totals(TotalsQuery(one, drops_missing=False), table)
+    codes = one.encode(np.sqrt(np.arange(1e7)).reshape(-1, 1)).ravel()
+    assert found.sums[0] == int((codes >> 24).sum()) * 2**24 + int((codes & (2**24 - 1)).sum())
+
+
+def source_units(table, unit):
+    return units.UnitTable(table, unit)
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("array(1.0)", "column='x' has type array"),
+        ("named_struct('SECRET', 1)", "column='x' has type struct"),
+        ("X'31'", "column='x' has type binary"),
+        ("current_date()", "column='x' has type date"),
+        ("rand()", "other rows each time"),
+        ("monotonically_increasing_id()", "other rows each time"),
+    ],
+)
+def test_a_frame_that_does_not_fit_is_refused_and_nothing_is_spent(expression, said, tmp_path):
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(1))
+    table = sparks.session().range(3).selectExpr(f"{expression} AS x")
+    with pytest.raises(TableError, match=said) as refused:
+        MEAN.release(table, ledger)
+    assert "SECRET" not in str(refused.value)
+    assert [e.state for e in ledger.entries()] == ["cancelled"]
+
+
+MEAN = ln.plan(ln.Mean(["x"], ln.Box([0], [4])), budget=ln.zcdp(0.1), relation="add_remove")
+
+
+@pytest.mark.parametrize("failing", ["CAST(concat('SECRET', id) AS double)", "spoilt(id)"])
+def test_what_spark_says_of_rows_is_not_shown_and_the_spend_stays_reserved(
+    failing, tmp_path, capfd, caplog
+):
+    own = sparks.session()
+
+    def spoil(cell):
+        raise ValueError(f"SECRET{cell}")
+
+    own.udf.register("spoilt", spoil, "double")
+    for unit in (None, "who"):
+        ledger = ln.Ledger.create(tmp_path / f"{unit}", "d", ln.zcdp(1))
+        plan = ln.plan(
+            MEAN.terms.question,
+            budget=ln.zcdp(0.1),
+            relation="add_remove",
+            **({} if unit is None else {"privacy_unit": unit, "rows_per_unit": 2}),
+        )
+        with pytest.raises(EngineError, match="table=DataFrame could not be") as refused:
+            plan.release(own.range(3).selectExpr(f"{failing} AS x", "string(id) AS who"), ledger)
+        assert refused.value.__cause__ is None
+        assert "SECRET" not in str(refused.value)
+        assert [e.state for e in ledger.entries()] == ["reserved"]
+    assert "".join(capfd.readouterr()) + caplog.text == ""

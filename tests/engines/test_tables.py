@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files by patterns, folders, lists and dialects: rows decide no type, no message and no file."""
+
+import gzip
+import json
+import math
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tests.command_line import run
+
+import lownoise as ln
+from lownoise.engines.counts import read_histogram
+from lownoise.engines.duckdb import opened
+from lownoise.engines.files import _bytes
+from lownoise.engines.json_lines import open_lines, values_of
+from lownoise.engines.tables import File, bare
+from lownoise.errors import EngineError, LownoiseError, SpecError, TableError
+from lownoise.numbers.values import LONGEST, number, number_of_text
+from lownoise.spec import read_spec
+
+PLAN = ln.plan(ln.Mean(["a"], ln.Box([0], [9])), budget=ln.zcdp(0.5), relation="add_remove")
+
+
+def written(path, columns):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pa.parquet.write_table(pa.table(columns), path)
+    return path
+
+
+def texts(table, *names):
+    """Return the rows of columns of texts."""
+    batches = list(opened(table, names).batches([], names))
+    return [row for b in batches for row in zip(*(t.to_pylist() for t in b.texts), strict=True)]
+
+
+# ---------------------------------------------------------------- JSON lines
+
+LINES = [
+    (b'{"a": 1}', "1"),
+    (b'  {"a":1.50}\r', "1.50"),
+    (b'{"a": 1, "a": "x"}', "x"),
+    (b'{"a": 1, "\\u0061": null}', None),
+    (b'{"a": ' + b"9" * LONGEST + b"}", "9" * LONGEST),
+    (b'{"a": ' + b"9" * (LONGEST + 1) + b"}", None),
+    (b'{"a": -0.0}', "-0.0"),
+    (b'{"a": 1e400}', "1e400"),
+    (b'{"a": NaN}', "NaN"),
+    (b'{"a": true}', "true"),
+    (b'{"a": false}', "false"),
+    (b'{"a": null}', None),
+    (b'{"a": [1]}', None),
+    (b'{"a": {"a": 1}}', None),
+    (b'{"a": ""}', ""),
+    (b'{"a": "\\ud800"}', "\ufffd\ue000"),
+    (b'{"a": "\\ud801"}', "\ufffd\ue001"),
+    (b'{"a": "\\u0000"}', "\0"),
+    (b'{"a": "\xff"}', "\ufffd\uf7ff"),
+    (b'{"a": "}{"}', "}{"),
+    (b'{"b": ' + b"[" * 60 + b"]" * 60 + b', "a": 1}', "1"),
+    (b'{"b": ' + b"[" * 70 + b"]" * 70 + b', "a": 1}', None),
+    (b'{"b": "' + b"[" * 70 + b'", "a": 1}', "1"),
+    (b'{"b": "\\"' + b"[" * 70 + b'", "a": 1}', "1"),
+    (b"[" * 100_000, None),
+    (b'["a"]', None),
+    (b"1", None),
+    (b"a", None),
+    (b'{"a": 1} x', None),
+    (b'{"a": 1', None),
+    (b"{'a': 1}", None),
+    (b"", None),
+    (b"\xef\xbb\xbf", None),
+    (b"\0", None),
+]
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".ndjson", ".jsonl.gz"])
+@pytest.mark.parametrize("last", [b"", b"\n"])
+def test_a_line_is_a_row_whatever_it_holds(tmp_path, ending, last):
+    own = [*LINES, (b'{"a": 7}', "7")]
+    raw = b"\xef\xbb\xbf" + b"\n".join(line for line, _ in own) + last
+    path = tmp_path / f"t{ending}"
+    path.write_bytes(gzip.compress(raw) if ending.endswith("gz") else raw)
+    assert texts(path, "a", "absent") == [(said, None) for _, said in own]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.binary(max_size=12) | st.sampled_from([line for line, _ in LINES]), max_size=6))
+@example([b"{", b"}"])
+def test_no_line_speaks_for_another(tmp_path_factory, lines):
+    lines = [line.replace(b"\n", b" ") for line in lines]
+    path = tmp_path_factory.mktemp("t") / "t.jsonl"
+    path.write_bytes(b"\n".join([b'{"a": 1}', *lines, b'{"a": 2}']))
+    rows = open_lines(path, ["a"]).read_all().column("a").to_pylist()
+    assert rows == ["1", *(values_of(line, ["a"])[0] for line in lines), "2"]
+
+
+@settings(max_examples=60)
+@given(st.floats() | st.integers() | st.integers(-(10**400), 10**400))
+def test_a_number_is_the_float_that_it_spells(value):
+    (text,) = values_of(json.dumps({"a": value}).encode(), ["a"])
+    found, known = number_of_text(text), number(value)
+    assert found == known or (math.isnan(found) and math.isnan(known))
+
+
+# ---------------------------------------------------------------- dialects
+
+
+def test_a_comma_before_decimals_is_a_point_and_a_point_is_no_number(tmp_path):
+    cells = [
+        "1,5",
+        "1.5",
+        " -,5e3",
+        "1.234,5",
+        "1,2,3",
+        "12",
+        "a,b",
+        "a.b",
+        "",
+        "0x1F",
+        ",",
+        "1_0,5",
+    ]
+    known = [
+        "1.5",
+        "1,5",
+        " -.5e3",
+        "1.234,5",
+        "1,2,3",
+        "12",
+        "a,b",
+        "a.b",
+        "",
+        "0x1F",
+        ".",
+        "1_0.5",
+    ]
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n" + "".join(f"{cell};x\n" for cell in cells))
+    table = ln.Table(path, separator=";", decimal=",")
+    assert texts(table, "a", "b") == [(text, "x") for text in known]
+    numbers = [number_of_text(text) for text in known]
+    (batch,) = opened(table, ["a"]).batches(["a"])
+    assert np.array_equal(batch.numbers[0], numbers, equal_nan=True)
+    assert len(set(known)) == len(cells)
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"separator": "0"}, "separator='0' stands between no fields"),
+        ({"decimal": ";"}, "decimal=';' is none"),
+        ({"decimal": ",", "separator": ","}, "one letter"),
+        ({"quotes": "no"}, "quotes='no'"),
+        ({"partitions": "a"}, "partitions='a' are no names"),
+        ({"partitions": [1]}, "are no names"),
+    ],
+)
+def test_what_describes_no_file_is_refused(named, said):
+    with pytest.raises(TableError, match=said):
+        ln.Table("t.csv", **named)
+
+
+def test_what_text_alone_has_is_refused_of_others(tmp_path):
+    path = written(tmp_path / "t.parquet", {"a": [1.0]})
+    with pytest.raises(TableError, match="are of CSV files"):
+        opened(ln.Table(path, separator=";"), ["a"])
+    with pytest.raises(TableError, match="are not of databases"):
+        opened(ln.Table("t.duckdb", separator=";"), ["a"])
+
+
+# ---------------------------------------------------------------- several files
+
+
+def test_columns_of_files_are_found_by_their_names(tmp_path):
+    written(tmp_path / "1.parquet", {"a": [1, 2], "b": [3, 4]})
+    written(tmp_path / "2.parquet", {"c": ["x"], "b": [6], "a": [5]})
+    (batch,) = opened(str(tmp_path / "*.parquet"), ["a", "b"]).batches(["a", "b"])
+    assert [n.tolist() for n in batch.numbers] == [[1, 2, 5], [3, 4, 6]]
+
+
+def test_a_message_names_what_was_written_and_no_file_that_was_found(tmp_path):
+    written(tmp_path / "1.parquet", {"a": [1]})
+    written(tmp_path / "SECRET.parquet", {"a": [1.5]})
+    for table in (tmp_path, f"{tmp_path}/*.parquet"):
+        with pytest.raises(TableError, match="has other types than its first file") as refusal:
+            opened(table, ["a"])
+        assert "SECRET" not in str(refusal.value)
+    (tmp_path / "SECRET.csv").write_text("a\n1\n")
+    with pytest.raises(TableError, match="several kinds") as refusal:
+        opened(f"{tmp_path}/*", ["a"])
+    assert "SECRET" not in str(refusal.value)
+    with pytest.raises(TableError, match="finds no file"):
+        opened(f"{tmp_path}/x*.csv", ["a"])
+    (tmp_path / "_delta_log").mkdir()
+    with pytest.raises(TableError, match="Delta or Iceberg"):
+        opened(tmp_path, ["a"])
+
+
+@pytest.mark.parametrize("kind", ["arrow", "ipc", "feather"])
+def test_an_arrow_file_is_read_by_its_schema(tmp_path, kind):
+    path = tmp_path / f"t.{kind}"
+    columns = {
+        "a": pa.array([1, None, 3], pa.uint8()),
+        "half": pa.array(np.float16([1, 2, 3])),
+        "word": pa.array(["x", None, "y"]).dictionary_encode(),
+        "none": pa.nulls(3),
+    }
+    pa.feather.write_feather(pa.table({**columns, "list": [[1]] * 3}), path)
+    source = opened(path, list(columns))
+    assert source.kinds(list(columns)) == ("integers", "numbers", "texts", "numbers")
+    assert texts(path, "word") == [("x",), (None,), ("y",)]
+    with pytest.raises(TableError, match="'list' has type list"):
+        opened(path, ["list"])
+
+
+# ---------------------------------------------------------------- partitions
+
+
+def test_a_folder_is_a_value_of_its_rows_and_counts_as_in_any_row(tmp_path):
+    """Declared or not, escaped, missing or absent; files of no folder, too."""
+    rows = [("TX", 1), ("CA", 2), ("N Y", 3), (None, 4), (None, 5), ("a=b", 6), ("7", 7)]
+    folders = ["s=TX", "s=CA", "s=N%20Y", "s=__HIVE_DEFAULT_PARTITION__", "s=", "s=a=b", "x=1/s=7"]
+    for folder, (_, value) in zip(folders, rows, strict=True):
+        written(tmp_path / "t" / folder / "0.parquet", {"a": [value] * value})
+    written(tmp_path / "t" / "0.parquet", {"a": [8] * 8})
+    rows += [(None, 8)]
+    long = [(own, value) for own, value in rows for _ in range(value)]
+    table = pa.table({"s": [own for own, _ in long], "a": [value for _, value in long]})
+    for files in (tmp_path / "t", f"{tmp_path}/t/**/*.parquet"):
+        given = ln.Table(files, partitions=["s"])
+        asked = ln.Marginals({"s": ["TX", "7", "WA"], "a": 9}, way=2, outside="extra")
+        universe = ln.Queries(np.ones((1, 40)), {"s": ["TX", "7", "WA"], "a": 9}, outside="extra")
+        assert asked.attributes == universe.universe.attributes
+        found, known = (read_histogram(universe.universe, own) for own in (given, table))
+        assert found.counts.tolist() == known.counts.tolist()
+        assert len(texts(ln.Table(files, partitions=["s"]), "s")) == 36
+
+
+def test_no_folder_is_no_row(tmp_path):
+    given = ln.Table(tmp_path, partitions=["s"])
+    assert texts(given, "s", "a") == []
+    assert PLAN.release(given).terms.question.columns == ("a",)
+    assert texts(ln.Table(f"{tmp_path}/*/*.parquet", partitions=["s"]), "s") == []
+    with pytest.raises(TableError, match="finds no file"):
+        opened(ln.Table(f"{tmp_path}/absent/*.parquet", partitions=["s"]), ["s"])
+
+
+@pytest.mark.parametrize("wrong", [{"a": [1.5]}, {"b": [1]}, {"a": [[1]]}, None])
+def test_a_file_that_a_row_made_fails_as_rows_do(tmp_path, wrong):
+    """It is there as a row is: its failure is paid for, and names no folder."""
+    written(tmp_path / "t" / "s=CA" / "0.parquet", {"a": [1]})
+    own = tmp_path / "t" / "s=SECRET" / "0.parquet"
+    own.parent.mkdir()
+    own.write_bytes(b"SECRET") if wrong is None else written(own, wrong)
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(1))
+    with pytest.raises(EngineError) as refusal:
+        PLAN.release(ln.Table(tmp_path / "t", partitions=["s"]), ledger)
+    assert "SECRET" not in str(refusal.value)
+    assert [e.state for e in ledger.entries()] == ["reserved"]
+
+
+def test_partitions_of_text(tmp_path):
+    for state in ("TX", "CA"):
+        (tmp_path / f"s={state}").mkdir()
+        (tmp_path / f"s={state}" / "t.csv").write_text(f"a;s\n1,5;no\n2;{state}\n")
+    given = ln.Table(f"{tmp_path}/*/*.csv", separator=";", decimal=",", partitions=["s"])
+    assert texts(given, "s", "a") == [("CA", "1.5"), ("CA", "2"), ("TX", "1.5"), ("TX", "2")]
+    with pytest.raises(TableError, match="partitions are all that is asked"):
+        opened(given, ["s"])
+
+
+# ---------------------------------------------------------------- addresses
+
+KEY = "hunter2"
+ADDRESSES = [
+    f"https://me:{KEY}@office.example/t.parquet",
+    f"https://{KEY}@office.example/t.parquet",
+    f"https://office.example/t.parquet?X-Amz-Signature={KEY}",
+    f"https://office.example/t.parquet#{KEY}",
+    f"s3://me:{KEY}@bucket/t.parquet",
+    f"s3://bucket/*.parquet?s3_secret_access_key={KEY}",
+    f"HTTPS://me:{KEY}@office.example/t.parquet",
+    f"https:/me:{KEY}@office.example/t.parquet",
+    f"ftp://me:{KEY}@office.example/t.csv",
+    f"https://office.example/t.csv?token={KEY}",
+]
+SPEC = """
+[question]
+relation = "add_remove"
+[question.columns]
+a = {{ lower = 0, upper = 9 }}
+[budget]
+rho = 0.5
+[ledger]
+path = "l"
+dataset = "d"
+[data]
+path = {}
+"""
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_no_secret_of_an_address_is_kept_or_said(address, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ledger = ln.Ledger.create("l", "d", ln.zcdp(1))
+    said = []
+    ways = [
+        lambda: PLAN.release(address, ledger),
+        lambda: PLAN.release([address], ledger),
+        lambda: ln.Table(address),
+        lambda: ln.Table([address, address]),
+        lambda: ln.together({"q": PLAN.terms.question}, budget=ln.zcdp(0.5), relation="add_remove")
+        .release(address, ledger),
+    ]  # fmt: skip
+    for way in ways:
+        with pytest.raises(LownoiseError) as refusal:
+            way()
+        said.append(str(refusal.value))
+    spec = tmp_path / "secret.toml"
+    for data in (json.dumps(address), json.dumps([address]), f'"t.csv"\npassword = "{KEY}"'):
+        spec.write_text(SPEC.format(data))
+        with pytest.raises(SpecError) as refusal:
+            read_spec(spec)
+        said.append(str(refusal.value))
+    spec.write_text(SPEC.format('"t.csv"'))
+    several = SPEC.format('"t.csv"').replace("[question]", "[[question]]\nname = 'q'")
+    (tmp_path / "several.toml").write_text(several)
+    for command in ("release secret.toml --out o", "together several.toml --out o"):
+        done = run(tmp_path, *command.split(), "--data", address)
+        assert done.returncode == 2
+        said.append(done.stdout + done.stderr)
+    assert all(said)
+    assert KEY not in "".join(said)
+    assert [e.state for e in ledger.entries()] == ["cancelled"] * len(ledger.entries())
+    for path in tmp_path.rglob("*"):
+        assert KEY.encode() not in (path.read_bytes() if path.is_file() else b""), path
+    assert KEY not in bare(address)
+
+
+@pytest.mark.parametrize("address", ["s3://bucket/t.parquet", "https://office.example/t.parquet"])
+def test_an_address_needs_the_extension_that_the_user_installs(address, tmp_path):
+    """No test asks the network: where the extension is there, nothing is asked of it."""
+    con = ibis.duckdb.connect().con
+    try:
+        con.execute("SET autoinstall_known_extensions = false")
+        con.execute("LOAD httpfs")
+    except Exception:  # noqa: BLE001 (whatever the engine says)
+        ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(1))
+        with pytest.raises(TableError, match="needs DuckDB's extension httpfs") as refusal:
+            PLAN.release(address, ledger)
+        assert address in str(refusal.value)
+        assert [e.state for e in ledger.entries()] == ["cancelled"]
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("https://office.example/t.csv", "is no Parquet file"),
+        ("s3://bucket/*.parquet", "an address with a pattern"),
+        ("http://office.example/t.parquet", "cannot be read; give a text s3"),
+        (["https://office.example/t.parquet", "t.csv"], "t.csv is no file"),
+    ],
+)
+def test_other_addresses_are_refused(address, said):
+    with pytest.raises(TableError, match=said):
+        opened(address, ["a"])
+
+
+def test_a_remote_file_is_read_whole_where_it_has_texts(tmp_path):
+    path = written(tmp_path / "t.parquet", {"a": pa.array([b"\xff"]).cast(pa.string(), safe=False)})
+    found = _bytes(ibis.duckdb.connect(), File(path, "t", (), str(path)))
+    assert pa.parquet.ParquetFile(found).metadata.num_rows == 1
+
+
+# ---------------------------------------------------------------- specifications and commands
+
+
+def test_a_specification_and_a_command_name_files_too(tmp_path):
+    for year in (2024, 2025):
+        path = tmp_path / f"year={year}" / "t.csv"
+        path.parent.mkdir()
+        path.write_text("a;b\n" + "1,5;x\n" * 40)
+    ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(1))
+    fields = '"*/*.csv"\nseparator = ";"\ndecimal = ","\npartitions = ["year"]'
+    spec = tmp_path / "s.toml"
+    spec.write_text(SPEC.format(fields))
+    table = read_spec(spec).data.table()
+    assert table == ln.Table(tmp_path / "*/*.csv", separator=";", decimal=",", partitions=["year"])
+    assert len(texts(table, "a", "year")) == 80
+    assert run(tmp_path, "release", "s.toml", "--out", "o").returncode == 0
+    done = run(tmp_path, "release", "s.toml", "--data", "year=2025", "--out", "p")
+    assert (done.returncode, "without Parquet files" in done.stderr) == (2, True)
+    spec.write_text(SPEC.format('["year=2024/t.csv", "https://office.example/t.parquet"]'))
+    own = read_spec(spec).data.path
+    assert own == (tmp_path / "year=2024/t.csv", "https://office.example/t.parquet")
+    for wrong, text in (('"t.csv"\nseparator = "0"', "stands between no fields"), ("3", "no path")):
+        spec.write_text(SPEC.format(wrong))
+        with pytest.raises(SpecError, match=text):
+            read_spec(spec)
