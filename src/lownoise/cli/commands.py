@@ -137,6 +137,10 @@ def release(
         Path | None,
         typer.Option(help="Write release.json and report.html; for marginals, a new folder."),
     ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(help="Write the answers to this new file, too: .csv, .parquet or .json."),
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Read the table, spend from the ledger, and print the private answers."""
@@ -151,6 +155,8 @@ def release(
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     if read.question.kind == "marginals" and out is None:
         raise FileError("out is missing; marginals are released to a folder: give --out DIR")
+    if answers is not None:
+        _check_answers(answers, read.question.kind)
     with solving("fitting the noise") as progress:
         made = read.plan(progress)
     assert isinstance(made, Plan)  # noqa: S101 (streams do not come here)
@@ -159,10 +165,20 @@ def release(
             tables = made.release(table, read.account(), path=out)
         _deliver_tables(tables, out, as_json=as_json)
         return
-    with claimed(out, ("release.json", "report.html")):
+    beside = (answers.parent, (answers.name,)) if answers else (None, ())
+    with claimed(out, ("release.json", "report.html")), claimed(*beside):
         with _explained(), working("summing the table"):
             answer = made.release(table, read.account())
-        _deliver(answer, out, as_json=as_json)
+        _deliver(answer, out, as_json=as_json, answers=answers)
+
+
+def _check_answers(path: Path, kind: str) -> None:
+    """Refuse, before anything is spent, a file that no answers can be written to."""
+    from lownoise.report.answers import form_of
+
+    form_of(path)
+    if kind == "marginals":
+        raise FileError("answers are of one marginal; use `lownoise marginal FOLDER NAME… --out`")
 
 
 @contextmanager
@@ -197,9 +213,12 @@ def verify(
     """Recompute noise, cost, proof and answers from files alone; status 2 if one is off."""
     from lownoise import report, verification
 
-    found = (
-        verification.verify(file) if largest is None else verification.verify(file, largest=largest)
-    )
+    with working("recomputing"):
+        found = (
+            verification.verify(file)
+            if largest is None
+            else verification.verify(file, largest=largest)
+        )
     if as_json:
         print(json.dumps([asdict(c) for c in found.checks], indent=2))  # noqa: T201
     else:
@@ -218,7 +237,7 @@ def marginal(
     ] = None,
     *,
     level: Annotated[float, typer.Option(help="The chance that an interval covers.")] = 0.95,
-    out: Annotated[Path | None, typer.Option(help="Write CSV to this new file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A new file: .parquet, .json, or CSV.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, every digit.")] = False,
 ) -> None:
     """Print the released counts by some attributes, each with its interval. Spends nothing."""
@@ -229,7 +248,9 @@ def marginal(
     chosen = tuple(names or ())
     if out is not None:
         with claimed(out.parent, (out.name,)):
-            report.write_csv(answer, out, marginal=chosen, level=level)
+            typed = out.suffix.lower() in (".parquet", ".json")
+            write_table = report.export if typed else report.write_csv
+            write_table(answer, out, marginal=chosen, level=level)
     elif as_csv:
         report.write_csv(answer, sys.stdout, marginal=chosen, level=level)
     else:
@@ -347,11 +368,15 @@ def demo(
     show(f"Ledger: {shown.ledger.path}, spent {shown.ledger.spent()} of {shown.ledger.budget()}.")
 
 
-def _deliver(answer: Release, out: Path | None, *, as_json: bool) -> None:
+def _deliver(
+    answer: Release, out: Path | None, *, as_json: bool, answers: Path | None = None
+) -> None:
     """Write and print a release; where that fails it is printed whole, for it is paid for."""
     from lownoise import report
 
     try:
+        if answers is not None:
+            answer.export(answers)
         if out is not None:
             answer.save(out / "release.json")
             write(out / "report.html", report.render_html(report.sections(answer)))

@@ -12,16 +12,17 @@ import hashlib
 import json
 import os
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import IO, TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 
 from lownoise.errors import FileError, LownoiseError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 VERSION = 2  # of what is written; all from 1 on are read, see docs/file-versions.md
 UNIT = "unit"  # what makes terms of version 3: whose rows are hidden together
@@ -175,18 +176,25 @@ def write(path: Path, text: str) -> None:
     Raises:
         FileError: where the folder cannot be written.
     """
+    with drafted(path) as draft:
+        draft.write(text.encode())
+
+
+@contextmanager
+def drafted(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file beside `path` that takes its place at the end, or leaves nothing where it fails.
+
+    Raises:
+        FileError: where the folder cannot be written.
+    """
     import tempfile
 
     try:
         with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            dir=path.parent,
-            prefix=f".{path.name}.",
-            delete=False,
+            dir=path.parent, prefix=f".{path.name}.", delete=False
         ) as draft:
             try:
-                draft.write(text)
+                yield draft
                 draft.flush()
                 os.fsync(draft.fileno())
                 Path(draft.name).replace(path)

@@ -14,6 +14,7 @@ from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from os import PathLike
 
     from pandas import DataFrame
 
@@ -84,6 +85,25 @@ class Guaranteed(Readable):
     """What has terms: a plan, a release, a stream."""
 
     terms: Terms
+
+    def export(self, path: str | PathLike[str], *marginal: str, level: float = 0.95) -> None:
+        """Write the answers of a release as a table: a .csv, .parquet or .json file, a row each.
+
+        A spreadsheet runs no cell of the CSV as a formula; the others say of each column what it
+        means and in which unit. All of the file is written, or nothing.
+
+        Args:
+            path: the file.
+            marginal: as that of `to_pandas`.
+            level: the chance with which each interval covers.
+
+        Raises:
+            PlanError: where there are no answers yet.
+            QuestionError: where the marginal does not follow from what was released.
+            FileError: where the ending is another, or the file cannot be written.
+        """
+        report = import_module("lownoise.report")
+        report.export(self, path, marginal=marginal or None, level=level)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from lownoise.report import records
-from lownoise.report.answers import to_pandas, write_csv
+from lownoise.report.answers import export, to_pandas, write_csv
 from lownoise.report.parts import render_html, render_text
 from lownoise.report.sections import sections, view_of
 
-__all__ = ["render_html", "render_text", "sections", "to_pandas", "write_csv"]
+__all__ = ["export", "render_html", "render_text", "sections", "to_pandas", "write_csv"]
 
 
 @final

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers with every digit: as CSV without formulas, and as a pandas table.
+"""Answers with every digit: as CSV without formulas, Parquet, JSON, and as a pandas table.
 
 A spreadsheet runs a cell that begins with = + - @, a tab or a line's end. Labels come from a
 specification, which need not be the reader's own: an apostrophe goes before such a cell where it is
@@ -9,21 +9,27 @@ away wherever a cell begins with one (`label_of`).
 
 from __future__ import annotations
 
+import json
 import re
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import PlanError
+from lownoise.errors import FileError, PlanError
 from lownoise.release.readable import free
 from lownoise.report.sections import view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from os import PathLike
-    from typing import TextIO
+    from typing import IO, TextIO
 
     from pandas import DataFrame
 
+    _Answer = tuple[tuple[str, ...], tuple[float, ...]]  # labels, and numbers
+    _Columns = list[dict[str, str]]
+
+_NUMBERS = ("low", "high", "standard_deviation")  # after that of the answer itself
 _RUN = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -52,18 +58,118 @@ def write_csv(
         PlanError: where `level` is not between 0 and 1, or it is no release.
         FileError: where the path cannot be written.
     """
-    heads, rows = _rows(release, marginal, level)
-    lines = [",".join(_quoted(harmless(head)) for head in heads)]
-    for labels, numbers in rows:
-        cells = [*(_quoted(harmless(label)) for label in labels), *map(repr, numbers)]
-        lines.append(",".join(cells))
-    text = "\n".join(lines) + "\n"
+    text = _csv(*_rows(release, marginal, level))
     if isinstance(file, (str, Path)) or hasattr(file, "__fspath__"):
         from lownoise.release import codec
 
         codec.write(Path(file), text)
     else:
         file.write(text)
+
+
+def export(
+    release: object,
+    path: str | PathLike[str],
+    *,
+    marginal: Sequence[str] | None = None,
+    level: float = 0.95,
+) -> None:
+    """Write a release's answers as a table, a row each, in the form that the path's ending says.
+
+    `.csv` is what `write_csv` writes. `.parquet` has texts and floats by their types, and what each
+    column means, in which unit, in its metadata. `.json` has rows as lists under a dictionary of
+    the columns, which says the same; what is no number there is null. All of the file is written,
+    or nothing.
+
+    Args:
+        release: what was released, and so was paid for.
+        path: the file, which is replaced where it exists.
+        marginal: as that of `write_csv`.
+        level: the chance with which each interval covers.
+
+    Raises:
+        QuestionError, PlanError: as `write_csv`.
+        FileError: where the ending is another, or the path cannot be written.
+    """
+    from lownoise.release import codec
+
+    write = _FORMS[form_of(path)]
+    heads, rows = _rows(release, marginal, level)
+    described = _described(release, heads, marginal, level)
+    with codec.drafted(Path(path)) as draft:
+        write(draft, described, list(rows))
+
+
+def form_of(path: str | PathLike[str]) -> str:
+    """Return the ending of a table's path.
+
+    Raises:
+        FileError: where it is none that is written.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _FORMS:
+        raise FileError(f"file={path} has an unknown ending; give {', '.join(_FORMS)}")
+    return ending
+
+
+def _described(
+    release: object, heads: Sequence[str], marginal: Sequence[str] | None, level: float
+) -> list[dict[str, str]]:
+    """Return what each column is: the data dictionary, public words alone."""
+    view = view_of(release, marginal=marginal, level=level)
+    labels = len(heads) - len(_NUMBERS) - 1
+    unit = view.wording.unit.removeprefix("in ")
+    chance = f"{level:g}"
+    meanings = (
+        f"the released {view.wording.number}: the exact value and noise",
+        f"the lower end of an interval that covers the exact value with chance {chance}",
+        f"the upper end of an interval that covers the exact value with chance {chance}",
+        "the standard deviation of the noise",
+    )
+    texts = [
+        {"name": head, "type": "text", "meaning": f"which {view.wording.one} it is: {head}"}
+        for head in heads[:labels]
+    ]
+    numbers = [
+        {"name": head, "type": "float64", "unit": unit, "meaning": meaning}
+        for head, meaning in zip(heads[labels:], meanings, strict=True)
+    ]
+    return [*texts, *numbers]
+
+
+def _csv(heads: Sequence[str], rows: Iterable[_Answer]) -> str:
+    lines = [",".join(_quoted(harmless(head)) for head in heads)]
+    for labels, numbers in rows:
+        cells = [*(_quoted(harmless(label)) for label in labels), *map(repr, numbers)]
+        lines.append(",".join(cells))
+    return "\n".join(lines) + "\n"
+
+
+def _to_csv(draft: IO[bytes], described: _Columns, rows: list[_Answer]) -> None:
+    draft.write(_csv([own["name"] for own in described], rows).encode())
+
+
+def _to_json(draft: IO[bytes], described: _Columns, rows: list[_Answer]) -> None:
+    table = [[*labels, *(v if isfinite(v) else None for v in own)] for labels, own in rows]
+    document = {"columns": described, "rows": table}
+    draft.write((json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def _to_parquet(draft: IO[bytes], described: _Columns, rows: list[_Answer]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = list(zip(*((*labels, *numbers) for labels, numbers in rows), strict=True))
+    columns = columns or [() for _ in described]
+    fields = [
+        pa.field(own["name"], pa.string() if own["type"] == "text" else pa.float64(), metadata=own)
+        for own in described
+    ]
+    made = [pa.array(c, type=f.type) for c, f in zip(columns, fields, strict=True)]
+    pq.write_table(pa.Table.from_arrays(made, schema=pa.schema(fields)), draft)
+
+
+_FORMS = {".csv": _to_csv, ".parquet": _to_parquet, ".json": _to_json}
 
 
 def to_pandas(
@@ -103,13 +209,13 @@ def to_pandas(
 
 def _rows(
     release: object, marginal: Sequence[str] | None, level: float
-) -> tuple[list[str], list[tuple[tuple[str, ...], tuple[float, ...]]]]:
+) -> tuple[list[str], list[_Answer]]:
     """Return the headings, and of every answer its labels and its numbers."""
     view = view_of(release, marginal=marginal, level=level)
     if view.release is None:
         raise PlanError(f"release={type(release).__name__} has no answers yet; give a release")
     names, every = view.rows()
-    numbers = (view.wording.number, "low", "high", "standard_deviation")
+    numbers = (view.wording.number, *_NUMBERS)
     heads = [*names, *(free(column, names) for column in numbers)]
     return heads, [(r.labels, (r.estimate, r.low, r.high, r.deviation)) for r in every]
 
