@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """What rows add up to is the same in whatever parts and order, and goes to where rows are."""
 
+import dataclasses
+import math
 import pickle
 from functools import partial
+from itertools import repeat
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
-from lownoise.engines import Batch, Coding, TotalsQuery
+from lownoise.engines import Batch, Coding, Totals, TotalsQuery, duckdb, parts
 from lownoise.engines.categories import opened, places_of
 from lownoise.engines.counts import CellCounts
+from lownoise.engines.folds import CodeSums
 from lownoise.engines.groups import GroupCodes
 from lownoise.engines.memory import MemorySource
-from lownoise.engines.source import CodeSums
+from lownoise.engines.parts import Part
 from lownoise.questions.attributes import attributes
 
 GROUPS = attributes({"g": 3, "w": ["a", "b", "2"]}, {"g": "extra"})
@@ -64,3 +71,93 @@ def test_parts_in_any_order_add_up_to_the_whole(name):
             sent.add(found := sent.zeros(), part)
             added += found
         assert np.array_equal(said(added), said(whole))
+
+
+WORDS = pa.array(["a", None, "b", "é", "2", "c", "a"])
+AWKWARD = pa.table(
+    {
+        "x": pa.array([1e300, -0.0, math.nan, None, -math.inf, 5e-324, 2.0**50 + 0.25]),
+        "g": pa.array([0, 1, None, 3, 2, 1, 0], pa.int8()),
+        "w": WORDS,
+        "small": pa.array([1.5, None, math.nan, math.inf, -0.0, 0.1, -3.25], pa.float32()),
+        "bit": pa.array([True, False, None, True, True, False, False]),
+        "far": pa.array([2**63 - 1, -(2**63), None, 2**53 + 1, 0, 1, -1], pa.int64()),
+        "farther": pa.array([2**64 - 1, 2**63 + 2**10, None, 2**53 + 1, 0, 1, 7], pa.uint64()),
+        "w.k": WORDS,
+        "category": WORDS.dictionary_encode(),
+        "long": WORDS.cast(pa.large_string()),
+    }
+)
+NUMBERS = ["x", "g", "small", "bit", "far", "farther"]
+SHAPES = {
+    "one": lambda t, _: t,
+    "chunks": lambda t, _: pa.concat_tables([t.slice(0, 3), t.slice(3, 0), t.slice(3)]),
+    "a slice": lambda t, _: pa.concat_tables([t, t]).combine_chunks().slice(7),
+    "a file": lambda t, folder: written(t, folder / "t.parquet", row_group_size=2),
+    "files": lambda t, folder: [
+        written(t.slice(0, 4), folder / "a.parquet", use_dictionary=False),
+        written(t.slice(4), folder / "b.parquet", row_group_size=1),
+    ],
+    "pandas": lambda t, _: t.to_pandas(types_mapper=pd.ArrowDtype),
+}
+
+
+def written(table, path, **how):
+    pa.parquet.write_table(table, path, **how)
+    return path
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_arrow_hands_over_is_what_the_engine_reads(shape, tmp_path):
+    """Every type of column, with threads and without; and it is Arrow that hands it over."""
+    table = SHAPES[shape](AWKWARD, tmp_path)
+    words = ["w", "w.k", "long"] if "file" in shape else ["w", "w.k", "category", "long"]
+    found = duckdb.opened(table, [*NUMBERS, *words])
+    assert found.plain.parts(NUMBERS, words) is not None
+
+    def engine():  # which may read a file once
+        return dataclasses.replace(duckdb.opened(table, [*NUMBERS, *words]), plain=None)
+
+    ends = {"small": (-1.0, 1.0), "bit": (0.0, 1.0), "x": (-3.0, 2.0**49), "g": (0.0, 2.0)}
+    lower, upper = np.array([ends.get(name, (-(2.0**40), 2.0**40)) for name in NUMBERS]).T
+    coding = Coding(
+        columns=tuple(NUMBERS),
+        lower=lower,
+        upper=upper,
+        center=(lower + upper) / 2,
+        missing=upper,
+        step=np.exp2(np.ceil(np.log2(upper - lower)) - 40),
+    )
+    every = {name: ["a", "b", "é", "z"] for name in words}
+    groups = attributes(every, dict.fromkeys(words, "extra"))
+    _, reader = opened(groups, table)
+    for drops in (False, True):
+        query = TotalsQuery(coding, drops_missing=drops)
+        for work in (CodeSums(query), GroupCodes(reader, query)):
+            assert np.array_equal(said(found.fold(work)), said(engine().fold(work)))
+        ranges = [("g", 0, 2), ("far", -(2**52), 2**52), ("bit", 1, 1)]
+        assert found.sums(ranges, complete=drops) == engine().sums(ranges, complete=drops)
+
+
+@pytest.mark.parametrize("processors", [1, 2, 7])
+def test_threads_take_each_batch_once(processors, monkeypatch):
+    """Also where one has no part of its own, and where parts are many."""
+    monkeypatch.setattr(parts, "_processors", lambda: processors)
+    batch = Batch([np.ones(3), np.zeros(3)], [])
+    work = CodeSums(TotalsQuery(CODING, drops_missing=False))
+    for sizes in ([], [0], [5], [1, 0, 9, 2], [1] * 30):
+        found = parts.fold(work, [Part(partial(repeat, batch, size)) for size in sizes])
+        assert CodeSums.totals(found) == Totals(3 * sum(sizes), (6 * sum(sizes), -6 * sum(sizes)))
+
+
+@pytest.mark.parametrize("processors", [1, 3])
+def test_what_fails_in_a_thread_fails(processors, monkeypatch):
+    monkeypatch.setattr(parts, "_processors", lambda: processors)
+
+    def broken():
+        yield Batch([np.ones(3), np.zeros(3)], [])
+        raise RuntimeError("cut")
+
+    work = CodeSums(TotalsQuery(CODING, drops_missing=False))
+    with pytest.raises(RuntimeError, match="cut"):
+        parts.fold(work, [Part(broken), *[Part(partial(repeat, 1, 0)) for _ in range(3)]])

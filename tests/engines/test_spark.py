@@ -19,7 +19,7 @@ from tests.units import test_units as units
 
 import lownoise as ln
 import sparks
-from lownoise.engines import TotalsQuery, memory, source, spark
+from lownoise.engines import AbstractFold, TotalsQuery, memory, source, spark
 from lownoise.errors import EngineError, TableError
 from lownoise.privacy.units import PrivacyUnit
 
@@ -112,7 +112,7 @@ def test_sums_beyond_64_bits_are_exact(ansi):
 
 
 def test_what_partitions_add_up_to_is_exact_beyond_64_bits():
-    class Large(source.AbstractFold):
+    class Large(AbstractFold):
         numbers, texts = ("x",), ()
 
         def zeros(self):

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from local_model.coins import DIGEST, Coins
-from lownoise.engines.source import AbstractSource, Batch
+from lownoise.engines.folds import Batch
+from lownoise.engines.source import AbstractSource
 from lownoise.errors import EngineError, FileError, TableError
 from lownoise.local_model import simulate as module
 from lownoise.local_model.aggregate import Tally

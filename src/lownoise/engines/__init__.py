@@ -2,8 +2,9 @@
 """Engines: a table becomes exact integer totals; one meaning, whoever computes."""
 
 from lownoise.engines.codings import AbstractCoding, Coding, Totals, TotalsQuery
+from lownoise.engines.folds import AbstractFold, Batch
 from lownoise.engines.record_codings import ClampingCoding, ListCoding, SignCoding
-from lownoise.engines.source import AbstractFold, AbstractSource, Batch, Groups, Sums
+from lownoise.engines.source import AbstractSource, Groups, Sums
 
 __all__ = [
     "AbstractCoding",

@@ -17,7 +17,8 @@ from lownoise.engines.source import failed, source_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.engines.source import AbstractSource, Batch
+    from lownoise.engines.folds import Batch
+    from lownoise.engines.source import AbstractSource
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
 
@@ -127,10 +128,18 @@ def _spelled(attribute: Attribute, texts: Any) -> Integers:  # noqa: ANN401
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    places = np.array(list(attribute.words.values()), dtype=np.int64)
-    found = pc.index_in(texts.cast(pa.string()), value_set=pa.array(list(attribute.words)))
-    place: Integers = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return np.where(place >= 0, places[place], -1)
+    words = pa.array(list(attribute.words))
+    places = np.array([*attribute.words.values(), -1], dtype=np.int64)  # the last of what is none
+
+    def placed(own: Any) -> Integers:  # noqa: ANN401
+        found = pc.index_in(own.cast(pa.string()), value_set=words).fill_null(len(words))
+        return np.asarray(places[found.to_numpy(zero_copy_only=False)])
+
+    if not pa.types.is_dictionary(texts.type):
+        return placed(texts)
+    # each word once, and the missing one last
+    each = np.append(placed(texts.dictionary), -1)
+    return np.asarray(each[texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
 
 
 def _numbered(attribute: Attribute, values: Vector) -> Integers:

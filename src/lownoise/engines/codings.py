@@ -8,6 +8,7 @@ two bounds: the reach of a record is known exactly, with no bound on rounding er
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, final
@@ -19,14 +20,15 @@ from lownoise.numbers.arrays import frozen
 from lownoise.sets.bodies import SymmetricBox, off_middle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies import AbstractBody
 
 LARGEST_CODE = 2.0**52  # codes are exact as floats, and so are their halves
 _EXACT = 2.0**52  # floats up to here hold integers exactly, and halves
-_BLOCK = 1 << 14  # of a column at a time
+BLOCK = 1 << 16  # of a column at a time: it stays in the cache
+_SUMMED = 1 << 8  # codes at least are added up as floats, where so many are exact
 
 
 @final
@@ -75,9 +77,30 @@ class AbstractCoding(ABC):
                 comes or goes, and one takes another value.
         """
 
+    @property
+    @abstractmethod
+    def largest(self) -> Vector:
+        """At least the size of every code, shape (r,)."""
+
+    def coordinates(self, columns: Sequence[Vector]) -> Iterator[Vector]:
+        """Yield the codes of rows coordinate by coordinate: floats that are whole, shape (n,) each.
+
+        What is yielded may be written over by what comes next.
+
+        Args:
+            columns: of the rows, shape (n,) each; NaN where a value is missing.
+        """
+        yield from self.encode(np.stack(columns, axis=1)).T.astype(np.float64)
+
+    @final
     def sums(self, columns: Sequence[Vector]) -> list[int]:
         """Return the exact sums of the codes over a batch of rows, given by columns, (n,) each."""
-        return exact_sums(self.encode(np.stack(columns, axis=1)))
+        found, largest = [0] * self.step.size, self.largest.tolist()
+        for start in range(0, len(columns[0]), BLOCK):
+            blocks = [column[start : start + BLOCK] for column in columns]
+            for j, codes in enumerate(self.coordinates(blocks)):
+                found[j] += _added(codes, largest[j])
+        return found
 
     def of_integers(self) -> list[ScaledIntegers] | None:
         """Return what the codes of integers are, a column each; None where it is not so simple."""
@@ -144,9 +167,28 @@ class Coding(AbstractCoding):
         most = np.maximum(np.abs(least), np.abs(greatest))
         return SymmetricBox(frozen(np.append(most, 1 / count_step)))
 
-    def sums(self, columns: Sequence[Vector]) -> list[int]:
-        """Return the exact sums of the codes over a batch of rows, given by columns."""
-        return [self.column_total(i, column) for i, column in enumerate(columns)]
+    @property
+    def largest(self) -> Vector:
+        """The size of the greatest code, that of a missing value among them."""
+        ends = self.encode(np.stack([self.lower, self.upper, np.full(self.step.size, np.nan)]))
+        return np.asarray(np.abs(ends).max(axis=0), dtype=np.float64)
+
+    def coordinates(self, columns: Sequence[Vector]) -> Iterator[Vector]:
+        """Yield the codes of rows, column by column."""
+        missing = self.encode(np.full(self.step.size, np.nan)).tolist()
+        codes = np.empty(len(columns[0]))
+        for i, column in enumerate(columns):
+            with np.errstate(all="ignore"):  # nothing may warn of a value
+                # the code of a clamped value is the clamped code: every step is monotone
+                np.clip(column, self.lower[i], self.upper[i], out=codes)
+                if self.center[i]:
+                    codes -= self.center[i]
+                codes *= 1 / self.step[i]
+                codes += 0.5
+                np.floor(codes, out=codes)
+                if np.isnan(codes.sum()):
+                    np.copyto(codes, missing[i], where=np.isnan(codes))
+            yield codes
 
     def of_integers(self) -> list[ScaledIntegers] | None:
         """Return what the codes of integers are: exact where bounds and center are on the grid."""
@@ -171,17 +213,6 @@ class Coding(AbstractCoding):
         """
         return _codes(values, self.lower, self.upper, self.center, self.missing, self.step)
 
-    def column_total(self, i: int, values: Vector) -> int:
-        """Return the exact sum of the codes of column i over `values`, shape (n,)."""
-        own = [float(a[i]) for a in (self.lower, self.upper, self.center, self.missing, self.step)]
-        ends = _codes(np.array(own[:2]), *own)
-        # short enough for 64 bits, and for the cache
-        block = min(_BLOCK, 2**62 // max(int(np.abs(ends).max()), 1))
-        return sum(
-            int(_codes(values[start : start + block], *own).sum())
-            for start in range(0, len(values), block)
-        )
-
     def least(self) -> Integers:
         """Return the least code of any record, shape (d,)."""
         return self.encode(self.lower)
@@ -189,6 +220,30 @@ class Coding(AbstractCoding):
     def greatest(self) -> Integers:
         """Return the greatest code of any record, shape (d,)."""
         return self.encode(self.upper)
+
+
+def exact_width(largest: float) -> int:
+    """Return how many codes add up exactly as floats, in any order; a power of two.
+
+    Args:
+        largest: at least the size of a code, at most 2^52.
+
+    Examples:
+        >>> exact_width(2.0**40), exact_width(2.0**52), exact_width(0.0)
+        (8192, 2, 65536)
+    """
+    return min(1 << math.frexp(2 * _EXACT / max(largest, 1.0))[1] - 1, BLOCK)
+
+
+def _added(codes: Vector, largest: float) -> int:
+    """Return the exact sum of codes, shape (n,), of at most that size."""
+    width = exact_width(largest)
+    if width < _SUMMED:
+        high = np.floor(codes * 2.0**-26)  # halves, which 2^26 of add up exactly
+        return (int(high.sum()) << 26) + int((codes - high * 2.0**26).sum())
+    whole = len(codes) // width * width
+    sums = codes[:whole].reshape(-1, width).sum(axis=1)
+    return int(sums.astype(np.int64).sum()) + int(codes[whole:].sum())
 
 
 def _codes(
@@ -223,13 +278,6 @@ def _scaled(lower: float, upper: float, center: float, step: float) -> ScaledInt
         return None
     scale = int(1 / step)
     return ScaledIntegers(int(lower), int(upper), scale, int(center * scale))
-
-
-def exact_sums(codes: Integers) -> list[int]:
-    """Return the sum of each column of codes of at most 2^52, shape (n, r)."""
-    # their halves, high and low, sum without overflow
-    high, low = codes >> 26, codes & (2**26 - 1)
-    return [(int(h) << 26) + int(w) for h, w in zip(high.sum(axis=0), low.sum(axis=0), strict=True)]
 
 
 def rounding_slack(lower: Vector, upper: Vector, center: Vector, step: Vector) -> Vector:

@@ -24,7 +24,8 @@ import numpy as np
 
 from lownoise.engines.categories import opened, places_of
 from lownoise.engines.cells import alike
-from lownoise.engines.source import AbstractFold, failed
+from lownoise.engines.folds import AbstractFold
+from lownoise.engines.source import failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lownoise.engines.categories import Reader
-    from lownoise.engines.source import Batch
+    from lownoise.engines.folds import Batch
     from lownoise.numbers.arrays import Integers, Words
     from lownoise.questions import Attribute, Universe
 

@@ -21,14 +21,10 @@ import numpy as np
 
 from lownoise.engines.cells import alike, quiet
 from lownoise.engines.files import fit, guarded, open_files
+from lownoise.engines.folds import Batch
 from lownoise.engines.frames import arrow_of
-from lownoise.engines.source import (
-    AbstractSource,
-    Batch,
-    Groups,
-    Sums,
-    named,
-)
+from lownoise.engines.parts import Part, PlainTable, fold
+from lownoise.engines.source import AbstractSource, Groups, Sums, named
 from lownoise.engines.tables import Table
 from lownoise.engines.units import order_of
 from lownoise.errors import EngineError, TableError
@@ -38,7 +34,9 @@ from lownoise.numbers.readable import brief
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from lownoise.engines.source import Kind, Range
+    from lownoise.engines.folds import AbstractFold, Range
+    from lownoise.engines.source import Kind
+    from lownoise.numbers.arrays import Integers
     from lownoise.privacy.units import PrivacyUnit
 
 _BATCH = 1 << 17  # rows
@@ -58,11 +56,13 @@ class DuckSource(AbstractSource):
     Args:
         connection: to the database.
         rows: an ibis table on it.
+        plain: the same rows, where Arrow has them; None where the engine alone does.
     """
 
     unit_kinds = ("integers", "numbers", "texts")
     connection: Any
     rows: Any
+    plain: PlainTable | None = None
 
     def __repr__(self) -> str:
         return f"DuckSource(columns {brief(list(self.rows.schema().names))})"
@@ -77,8 +77,17 @@ class DuckSource(AbstractSource):
         for batch in self._read(self.rows.select(**self._keys(numbers, texts))):
             yield _batch(batch.columns, len(numbers))
 
+    def fold(self, work: AbstractFold) -> Integers:
+        """Return what all rows add up to, in threads."""
+        parts = None if self.plain is None else self.plain.parts(work.numbers, work.texts)
+        if parts is None:
+            parts = [Part(lambda: self.batches(work.numbers, work.texts))]
+        return fold(work, parts)
+
     def sums(self, ranges: Sequence[Range], *, complete: bool) -> Sums:
-        """Return the exact sums of clipped integers, by one query."""
+        """Return the exact sums of clipped integers, by one query, or as Arrow has them."""
+        if self.plain is not None and self.plain.parts([name for name, _, _ in ranges]) is not None:
+            return super().sums(ranges, complete=complete)
         rows = self.rows.select(**self._integers(ranges))
         if complete:
             rows = rows.filter(reduce(and_, [rows[x].notnull() for x in rows.columns]))
@@ -242,7 +251,7 @@ def opened(
         raise TableError("columns whose names differ only in case; rename one of them")
     try:
         with quiet():
-            connection, rows = _opened(table, columns, ordered)
+            found = _opened(table, columns, ordered)
     except (TableError, EngineError):
         raise
     except Exception:  # noqa: BLE001 (whatever it is, no row has been read)
@@ -250,15 +259,15 @@ def opened(
             f"table={named(table)} cannot be opened; give a path, a pandas DataFrame or an Arrow "
             "table",
         ) from None
-    fit(rows, columns, ordered)
-    return DuckSource(connection, rows)
+    fit(found.rows, columns, ordered)
+    return found
 
 
-def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> tuple[Any, Any]:  # noqa: ANN401
+def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> DuckSource:  # noqa: ANN401
     import ibis
 
     if isinstance(table, ibis.Table):
-        return _open_expression(table)
+        return DuckSource(*_open_expression(table))
     connection = _embedded()
     if isinstance(table, (str, PathLike, list, tuple)):
         table = Table(table)
@@ -269,9 +278,10 @@ def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> tup
                 raise TableError(
                     "separator, quotes, decimal and partitions are not of databases; leave them out"
                 )
-            return _open_database(Path(path), name, columns, ordered)
-        return connection, open_files(connection, table, columns, ordered)
-    return connection, ibis.memtable(arrow_of(table, columns, ordered))
+            return DuckSource(*_open_database(Path(path), name, columns, ordered))
+        return DuckSource(connection, *open_files(connection, table, columns, ordered))
+    arrow = arrow_of(table, columns, ordered)
+    return DuckSource(connection, ibis.memtable(arrow), PlainTable.of(arrow))
 
 
 def _embedded(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.engines.cells import open_text, quiet
-from lownoise.engines.source import Batch
+from lownoise.engines.folds import Batch
 from lownoise.numbers.values import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from lownoise.engines.source import AbstractFold
+    from lownoise.engines.folds import AbstractFold
     from lownoise.numbers.arrays import Vector
 
 _EXACT = 2**53  # floats hold integers up to here

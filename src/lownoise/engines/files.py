@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 from lownoise.engines.cells import open_text
 from lownoise.engines.frames import plain, require_arrow
 from lownoise.engines.json_lines import open_lines
+from lownoise.engines.parts import PlainTable
 from lownoise.engines.source import named, no_numbers, require
 from lownoise.engines.tables import (
     ARROW,
@@ -40,8 +41,10 @@ def open_files(
     table: Table,
     columns: Sequence[str],
     ordered: Collection[str],
-) -> Any:  # noqa: ANN401
+) -> tuple[Any, PlainTable | None]:
     """Return the rows of all files as an ibis table; each must have the columns, of one type.
+
+    And where Arrow has them as they are, those.
 
     Args:
         connection: to the database that reads them.
@@ -74,9 +77,12 @@ def open_files(
     plain_numbers = kind is PARQUET and not any(
         held.is_string() or held.is_temporal() for held in (*found, [])[0]
     )
+    here = kind is PARQUET and not table.partitions and not any(file.address for file in files)
+    as_it_is = PlainTable.of_files([file.path for file in files]) if files and here else None
     if files and plain_numbers and not table.partitions:
-        return guarded(files[0].shown, lambda: _native(connection, files))
-    return guarded(named(table), lambda: _registered(connection, table, columns, files, form.read))
+        return guarded(files[0].shown, lambda: _native(connection, files)), as_it_is
+    rows = guarded(named(table), lambda: _registered(connection, table, columns, files, form.read))
+    return rows, as_it_is
 
 
 def fit(rows: Any, columns: Sequence[str], ordered: Collection[str]) -> None:  # noqa: ANN401

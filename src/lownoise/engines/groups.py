@@ -11,18 +11,20 @@ import numpy as np
 
 from lownoise.engines.categories import opened, places_of
 from lownoise.engines.cells import alike
-from lownoise.engines.source import HALF, AbstractFold, failed
+from lownoise.engines.codings import BLOCK, exact_width
+from lownoise.engines.folds import HALF, AbstractFold
+from lownoise.engines.source import failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.engines.categories import Reader
     from lownoise.engines.codings import TotalsQuery
-    from lownoise.engines.source import Batch
-    from lownoise.numbers.arrays import Integers
+    from lownoise.engines.folds import Batch
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
 
-_ROWS = 1 << 16  # summed at once, so that sums of halves are exact as floats
+_SPARSE = 8  # rows a place
 
 
 @final
@@ -93,38 +95,47 @@ class GroupCodes(AbstractFold):
 
     def add(self, found: Integers, batch: Batch) -> None:
         """Add the codes of rows to those of their groups."""
-        places = places_of(self.reader.cells(batch), self.sizes)
+        coding, places = self.query.coding, places_of(self.reader.cells(batch), self.sizes)
         numbers = dict(zip(self.numbers, batch.numbers, strict=True))
-        values = np.stack([numbers[name] for name in self.query.coding.columns], axis=1)
-        kept = places >= 0
+        columns = [numbers[name] for name in coding.columns]
         if self.query.drops_missing:
-            kept &= ~np.any(np.isnan(values), axis=1)
-        if np.any(kept):
-            add_at(found, self.query.coding.encode(values[kept]), places[kept])
+            places[np.any([np.isnan(column) for column in columns], axis=0)] = -1
+        for start in range(0, len(places), BLOCK):
+            at = places[start : start + BLOCK] + 1  # at 0 what is left out
+            found[:, -1, 1] += np.bincount(at, minlength=len(found) + 1)[1:]
+            blocks = [column[start : start + BLOCK] for column in columns]
+            codes = zip(coding.coordinates(blocks), coding.largest.tolist(), strict=True)
+            for j, (own, largest) in enumerate(codes):
+                add_at(found[:, j], own, at, largest)
 
 
-def add_at(found: Integers, codes: Integers, places: Integers) -> None:
-    """Add codes at their places, and count them, by their high and low bits.
+def add_at(found: Integers, codes: Vector, at: Integers, largest: float) -> None:
+    """Add codes to the sums at their places, by high and low bits.
 
     Args:
-        found: shape (groups, r + 1, 2).
-        codes: of at most 2^52, shape (n, r).
-        places: of each row, shape (n,).
+        found: shape (groups, 2).
+        codes: floats that are whole, shape (n,), n at most `BLOCK`.
+        at: one more than the place of each row, 0 where it has none, shape (n,).
+        largest: at least the size of a code, at most 2^52.
 
     Examples:
-        >>> found = np.zeros((2, 2, 2), dtype=np.int64)
-        >>> add_at(found, np.array([[2**52], [-1], [5]]), np.array([1, 1, 0]))
-        >>> GroupSums(found).table([0]).tolist()
-        [[5, 1], [4503599627370495, 2]]
+        >>> found, at = np.zeros((2, 2), dtype=np.int64), np.array([2, 2, 1])
+        >>> add_at(found, np.array([2.0**52, -1.0, 5.0]), at, 2.0**52)
+        >>> add_at(found, np.array([-1.0, 1.0, 3.0]), at, 3.0)
+        >>> (found[:, 0] * 2**26 + found[:, 1]).tolist()
+        [8, 4503599627370495]
     """
-    groups = len(found)
-    for start in range(0, len(codes), _ROWS):
-        own, at = codes[start : start + _ROWS], places[start : start + _ROWS]
-        found[:, -1, 1] += np.bincount(at, minlength=groups)
-        for j, column in enumerate(own.T):
-            for k, half in enumerate((column >> HALF, column & ((1 << HALF) - 1))):
-                sums = np.bincount(at, weights=half, minlength=groups)
-                found[:, j, k] += sums.astype(np.int64)
+    size, width = len(found) + 1, exact_width(largest)
+    if width < _SPARSE * size:  # so few rows at a time would take longer than two halves of all
+        high = np.floor(codes * 2.0**-HALF)
+        for k, half in enumerate((high, codes - high * 2.0**HALF)):
+            found[:, k] += np.bincount(at, weights=half, minlength=size)[1:].astype(np.int64)
+        return
+    for start in range(0, len(at), width):
+        own = slice(start, start + width)
+        sums = np.bincount(at[own], weights=codes[own], minlength=size)[1:].astype(np.int64)
+        found[:, 0] += sums >> HALF
+        found[:, 1] += sums & ((1 << HALF) - 1)
 
 
 def read_groups(attributes: Sequence[Attribute], query: TotalsQuery, table: Any) -> GroupSums:  # noqa: ANN401 (any frame)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.codings import Totals
-from lownoise.engines.source import AbstractSource, Batch, Groups, require
+from lownoise.engines.folds import Batch
+from lownoise.engines.source import AbstractSource, Groups, require
 from lownoise.numbers.readable import brief
 from lownoise.numbers.values import number
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lownoise.engines.codings import TotalsQuery
-    from lownoise.engines.source import Kind, Range
+    from lownoise.engines.folds import Range
+    from lownoise.engines.source import Kind
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy.units import PrivacyUnit
 

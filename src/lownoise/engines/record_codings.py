@@ -25,6 +25,8 @@ from lownoise.sets.bodies import PointDifferences, RoundedBody, SymmetricPoints
 from lownoise.sets.unit_balls.parity import parities
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain, CubePower, Points
@@ -103,6 +105,11 @@ class AbstractRecordCoding(AbstractCoding):
         found = self._encoded(np.where(lacks, self.missing, rows))
         return found.reshape(*np.shape(values)[:-1], self.pivots.size)
 
+    @property
+    def largest(self) -> Vector:
+        """At least the size of every code: the extent in steps, and what rounding adds."""
+        return np.ceil(self.extent / self.step) + 2
+
     def _rounded(self, points: Vector) -> Integers:
         """Return the codes of what is summed of some points, shape (n, r)."""
         about = points - self.center[self.pivots]
@@ -140,6 +147,22 @@ class ClampingCoding(AbstractRecordCoding):
 
     def _encoded(self, rows: Vector) -> Integers:
         return self._rounded(self.domain.records(rows)[:, self.pivots])
+
+    def coordinates(self, columns: Sequence[Vector]) -> Iterator[Vector]:
+        """Yield the codes of rows, coordinate by coordinate as the domain makes them."""
+        lacks = [np.isnan(column) for column in columns]
+        if self.domain.whole:
+            lacks = [np.any(lacks, axis=0)] * len(columns)
+        known = [
+            np.where(none, missing, column) if none.any() else column
+            for column, none, missing in zip(columns, lacks, self.missing, strict=True)
+        ]
+        codes = np.empty(len(columns[0]))
+        for j, own in enumerate(self.domain.record_columns(known, self.pivots)):
+            np.subtract(own, self.center[self.pivots[j]], out=codes)
+            codes *= 1 / self.step[j]
+            codes += 0.5
+            yield np.floor(codes, out=codes)
 
     def changes(self, count_step: float | None) -> AbstractBody:
         """Return the changes of records in steps, and around them what rounding can add."""

@@ -19,33 +19,19 @@ import numpy as np
 
 from lownoise.engines.cells import alike
 from lownoise.engines.codings import Totals
+from lownoise.engines.folds import HALF, Batch, CodeSums, RangeSums
 from lownoise.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from lownoise.engines.codings import AbstractCoding, ScaledIntegers, TotalsQuery
+    from lownoise.engines.folds import AbstractFold, Range
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy.units import PrivacyUnit
 
 Kind = Literal["integers", "numbers", "texts"]  # what a column holds: 64 bits with a sign, or less
-Range = tuple[str, int, int]  # a column of integers, and the ends that its values are clipped to
 _MOST_NAMES = 20  # in a message
-HALF = 26  # bits: sums of 2^37 rows of them fit 64 bits
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Some rows of a table, by columns of one length.
-
-    Args:
-        numbers: an array of floats, shape (n,), a column: NaN where a cell is no number.
-        texts: an Arrow array of strings a column: null where a cell is no text.
-    """
-
-    numbers: list[Vector]
-    texts: list[Any]
 
 
 @final
@@ -79,31 +65,6 @@ class Groups:
     keys: Batch
     counts: Integers
     sums: list[tuple[Integers, Any]]
-
-
-class AbstractFold(ABC):
-    """Exact integers that rows add up to, whoever reads them, in whatever parts and order.
-
-    It can be pickled, so that an engine takes it to where the rows are.
-    """
-
-    @property
-    @abstractmethod
-    def numbers(self) -> Sequence[str]:
-        """The columns that are read as numbers, as of `AbstractSource.batches`."""
-
-    @property
-    @abstractmethod
-    def texts(self) -> Sequence[str]:
-        """The columns of texts that are read as they are."""
-
-    @abstractmethod
-    def zeros(self) -> Integers:
-        """Return what no rows add up to: 0 everywhere, in 64 bits, in a shape that no row moves."""
-
-    @abstractmethod
-    def add(self, found: Integers, batch: Batch) -> None:
-        """Add some rows to `found`, of the shape of `zeros`, so that 2^37 rows fit its 64 bits."""
 
 
 class AbstractSource(ABC):
@@ -175,15 +136,12 @@ class AbstractSource(ABC):
             ranges: of columns of integers; their ends are at most 2^52 from 0.
             complete: leave out every row that lacks a value in one of the columns.
         """
-        count, present, sums = 0, [0] * len(ranges), [0] * len(ranges)
-        for batch in self.batches([name for name, _, _ in ranges]):
-            columns = complete_rows(batch.numbers) if complete else batch.numbers
-            count += len(columns[0])
-            for i, (own, column) in enumerate(zip(ranges, columns, strict=True)):
-                known, clipped = _clipped(column, own)
-                present[i] += int(known.sum())
-                sums[i] += sum(clipped)
-        return Sums(count, tuple(present), tuple(sums))
+        *columns, (_, _, count) = self.fold(RangeSums(tuple(ranges), complete)).tolist()
+        return Sums(
+            count,
+            tuple(present for _, _, present in columns),
+            tuple((high << HALF) + low for high, low, _ in columns),
+        )
 
     def group_sums(
         self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()
@@ -215,17 +173,6 @@ def _clipped(column: Vector, own: Range) -> tuple[Any, list[int]]:
     """Return which values there are, shape (n,), and all, clipped to their range; 0 for none."""
     known = ~np.isnan(column)
     return known, list(map(int, np.where(known, np.clip(column, *own[1:]), 0.0).tolist()))
-
-
-def complete_rows(columns: Sequence[Vector]) -> list[Vector]:
-    """Return the rows that lack no value, by columns of shape (n,).
-
-    Examples:
-        >>> complete_rows([np.array([1.0, np.nan, 3.0]), np.array([4.0, 5.0, np.nan])])
-        [array([1.]), array([4.])]
-    """
-    kept = ~np.any([np.isnan(column) for column in columns], axis=0)
-    return [column[kept] for column in columns]
 
 
 def named(table: Any) -> str:  # noqa: ANN401
@@ -345,57 +292,6 @@ def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame
         if scaled is None:
             return CodeSums.totals(source.fold(CodeSums(query)))
         return _of_integers(source, coding, scaled, complete=query.drops_missing)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class CodeSums(AbstractFold):
-    """The sums of codes and how many rows those are, by high and low bits, shape (r + 1, 2).
-
-    Args:
-        query: what is summed.
-
-    Examples:
-        >>> from lownoise.engines.codings import Coding, TotalsQuery
-        >>> one = np.ones(1)
-        >>> coding = Coding(columns=("x",), lower=0 * one, upper=4 * one, center=2 * one,
-        ...                 missing=2 * one, step=one / 2)
-        >>> work = CodeSums(TotalsQuery(coding, drops_missing=False))
-        >>> work.add(found := work.zeros(), Batch([np.array([-9.0, 0.9, np.nan])], []))
-        >>> CodeSums.totals(found)
-        Totals(count=3, sums=(-6,))
-    """
-
-    query: TotalsQuery
-
-    @property
-    def numbers(self) -> Sequence[str]:
-        """The columns of the coding."""
-        return self.query.coding.columns
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """None."""
-        return ()
-
-    def zeros(self) -> Integers:
-        """Return zeros, a pair a code and one for the count."""
-        return np.zeros((self.query.coding.step.size + 1, 2), dtype=np.int64)
-
-    def add(self, found: Integers, batch: Batch) -> None:
-        """Add the codes of rows."""
-        complete = self.query.drops_missing
-        columns = complete_rows(batch.numbers) if complete else batch.numbers
-        if len(columns[0]):
-            found[-1, 1] += len(columns[0])
-            for i, total in enumerate(self.query.coding.sums(columns)):
-                found[i] += (total >> HALF, total & ((1 << HALF) - 1))
-
-    @staticmethod
-    def totals(found: Integers) -> Totals:
-        """Return what was found as whole numbers."""
-        *sums, count = [(high << HALF) + low for high, low in found.tolist()]
-        return Totals(count, tuple(sums))
 
 
 def _of_integers(

@@ -19,7 +19,8 @@ import numpy as np
 
 from lownoise.engines import executors
 from lownoise.engines.cells import quiet
-from lownoise.engines.source import AbstractSource, Batch, Groups, Sums, named, no_numbers, require
+from lownoise.engines.folds import Batch
+from lownoise.engines.source import AbstractSource, Groups, Sums, named, no_numbers, require
 from lownoise.engines.units import order_of
 from lownoise.errors import EngineError, TableError
 from lownoise.numbers.readable import brief
@@ -28,7 +29,8 @@ from lownoise.numbers.values import LONGEST
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from lownoise.engines.source import AbstractFold, Kind, Range
+    from lownoise.engines.folds import AbstractFold, Range
+    from lownoise.engines.source import Kind
     from lownoise.numbers.arrays import Integers
     from lownoise.privacy.units import PrivacyUnit
 

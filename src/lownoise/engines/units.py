@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.source import AbstractSource, Batch
+from lownoise.engines.folds import Batch
+from lownoise.engines.source import AbstractSource
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence

@@ -22,7 +22,7 @@ from lownoise.local_model.report import VERSION, Report, Reports
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lownoise.engines.source import Batch
+    from lownoise.engines.folds import Batch
     from lownoise.local_model.report import ReportFormat
 
 BINARY = ".reports"

@@ -23,7 +23,8 @@ from lownoise.local_model.seen import smallest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from lownoise.engines.source import AbstractSource, Batch
+    from lownoise.engines.folds import Batch
+    from lownoise.engines.source import AbstractSource
     from lownoise.local_model.estimate import Planned
     from lownoise.numbers.randomness import Randomness
 

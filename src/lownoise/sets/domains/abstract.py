@@ -31,7 +31,7 @@ from lownoise.sets.bodies import (
 from lownoise.sets.domains.coordinates import Coordinates, every_coordinate, pivot_coordinates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies.abstract import AbstractSet
@@ -201,6 +201,10 @@ class AbstractDomain(ABC):
     def records(self, rows: Vector) -> Vector:
         """Return the records of rows of the table, shapes (n, columns) and (n, d): clipped."""
         return self.clamp(rows)
+
+    def record_columns(self, columns: Sequence[Vector], chosen: Integers) -> Iterator[Vector]:
+        """Yield coordinates of the records of rows, both by columns of shape (n,)."""
+        yield from self.records(np.stack(columns, axis=1))[:, chosen].T
 
     @cached_property
     def spanning(self) -> Vector:
@@ -412,11 +416,7 @@ class Difference(AbstractDomain):
         return self.base.contains_difference(point)
 
     def clip_rows(self, rows: Vector) -> Vector:
-        """Refuse: no record lies in a difference body.
-
-        Raises:
-            DomainError: always.
-        """
+        """Refuse by a `DomainError`: no record lies in a difference body."""
         raise DomainError("Difference holds changes, not records; clamp into the domain itself")
 
     def bounding_set(self) -> AbstractSet:

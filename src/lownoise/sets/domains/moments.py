@@ -17,7 +17,7 @@ from lownoise.sets.domains.abstract import DOMAINS, PUBLIC, AbstractDomain
 from lownoise.sets.domains.box import Box
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -134,6 +134,21 @@ class MomentBox(AbstractDomain):
     def records(self, rows: Vector) -> Vector:
         """Return the moments of rows, each value clipped to its bounds; shapes (n, d), (n, D)."""
         return self._moments.moments(self.box.clamp(rows))
+
+    def record_columns(self, columns: Sequence[Vector], chosen: Integers) -> Iterator[Vector]:
+        """Yield moments of rows, each value clipped to its bounds: the numbers of `records`."""
+        of, d = self._moments, self.box.dimension
+        rows = [
+            np.clip(column, low, high)
+            for column, low, high in zip(columns, self.box.lower, self.box.upper, strict=True)
+        ]
+        about = [row - middle for row, middle in zip(rows, of.middle, strict=True)]
+        product = np.empty(len(rows[0]))
+        for j in chosen.tolist():
+            if j < d:
+                yield rows[j]
+            else:
+                yield np.multiply(about[of.left[j - d]], about[of.right[j - d]], out=product)
 
     def clip_rows(self, rows: Vector) -> Vector:
         """Return the moments of the first d coordinates, each clipped to its bounds, (n, D)."""

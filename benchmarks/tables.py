@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: S608, ANN401
+"""`python -m benchmarks.tables [ROWS]`: from a table to exact totals, beside the bare aggregates.
+
+Bare is DuckDB's own query for the same columns, without clipping, quantising, or care for what is
+missing. Both are taken in turn, several times; a figure is the median of the ratios of pairs. The
+target of each is 1.5. What the plan needs of noise is not part of it: a draw does not grow with
+rows.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from itertools import combinations, combinations_with_replacement
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import lownoise as ln
+from lownoise.engines.source import source_of
+from lownoise.engines.units import UnitTable
+from lownoise.privacy.units import PrivacyUnit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROWS = 5_000_000
+TARGET = 1.5
+PAIRS = 7
+SIZES = {"c0": 2, "c1": 5, "c2": 7, "c3": 10, "c4": 16}
+WORDS = {f"w{i}": [f"{name}{k}" for k in range(size)] for i, (name, size) in enumerate(
+    [("sex", 2), ("region", 5), ("year", 7), ("school", 10), ("work", 16)]
+)}  # fmt: skip
+REALS = [f"x{i}" for i in range(10)]
+WHOLE = [f"k{i}" for i in range(10)]
+UNIT = PrivacyUnit("u", 3)
+
+
+def table(rows: int) -> pa.Table:
+    """Return a table of real numbers, whole numbers, small categories, words and ids."""
+    rng = np.random.default_rng(1)
+    columns: dict[str, Any] = {name: rng.normal(size=rows) for name in REALS}
+    columns |= {name: rng.integers(-9, 100, rows) for name in WHOLE}
+    columns |= {name: rng.integers(0, size, rows).astype(np.int8) for name, size in SIZES.items()}
+    for name, words in WORDS.items():
+        places = pa.array(rng.integers(0, len(words), rows).astype(np.int32))
+        columns[name] = pa.DictionaryArray.from_arrays(places, pa.array(words)).cast(pa.string())
+    columns["u"] = rng.integers(0, max(rows // 10, 1), rows)
+    return pa.table(columns)
+
+
+def read(question: Any, where: Any) -> None:
+    """Read the exact totals of a question, as a release of it does."""
+    plan = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove", mechanism="gaussian")
+    totals = plan.terms.mechanism.totals
+    totals.exact(totals.read(where))
+
+
+def rows(name: str) -> list[tuple[str, Callable[[Any], None], str]]:
+    """Return what is measured: its name, ours over a table, and the bare query of `name`."""
+    box = ln.Box([-4.0] * 10, [4.0] * 10)
+    means, whole = ln.Mean(REALS, box), ln.Mean(WHOLE, ln.Box([0.0] * 10, [90.0] * 10))
+    average = ", ".join(f"avg({x})" for x in REALS)
+    second = ", ".join(f"sum({a} * {b})" for a, b in combinations_with_replacement(REALS, 2))
+    order = ", ".join(REALS)
+    first = f"(select *, row_number() over (partition by u order by {order}) as place from {name})"
+
+    def two_way(columns: Any) -> str:
+        sets = ", ".join(f"({a}, {b})" for a, b in combinations(columns, 2))
+        return f"select {', '.join(columns)}, count(*) from {name} group by grouping sets ({sets})"
+
+    by = {"w1": WORDS["w1"], "w3": WORDS["w3"]}
+    return [
+        ("ten means of real numbers", lambda t: read(means, t), f"select {average} from {name}"),
+        (
+            "ten means of whole numbers",
+            lambda t: read(whole, t),
+            f"select {', '.join(f'avg({x})' for x in WHOLE)} from {name}",
+        ),
+        (
+            "all 2-way marginals of five columns of small integers",
+            lambda t: read(ln.Marginals(SIZES, way=2), t),
+            two_way(SIZES),
+        ),
+        (
+            "all 2-way marginals of five columns of words",
+            lambda t: read(ln.Marginals(WORDS, way=2), t),
+            two_way(WORDS),
+        ),
+        (
+            "ten means by two columns of words",
+            lambda t: read(ln.Mean(REALS, box, by=by), t),
+            f"select w1, w3, {average} from {name} group by w1, w3",
+        ),
+        (
+            "55 second moments of ten columns",
+            lambda t: read(ln.Moments(REALS, box), t),
+            f"select {average}, {second} from {name}",
+        ),
+        (
+            "ten means of the first 3 rows of each unit",
+            lambda t: source_of(UnitTable(t, UNIT), REALS).fold(_codes(means)),
+            f"select {average} from {first} where place <= 3",
+        ),
+    ]
+
+
+def _codes(question: Any) -> Any:
+    from lownoise.engines.folds import CodeSums
+
+    plan = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove", mechanism="gaussian")
+    return CodeSums(plan.terms.mechanism.totals.query)
+
+
+def timed(run: Callable[[], Any]) -> float:
+    """Return the seconds of one run."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def main(count: int) -> None:
+    """Print a row for each figure: ours, bare, and the median of the ratios of pairs."""
+    print("| totals | table | ours, s | bare, s | ratio | target | |")
+    print("|---|---|---:|---:|---:|---:|---|")
+    with TemporaryDirectory() as folder:
+        path, held = Path(folder) / "rows.parquet", table(count)
+        pq.write_table(held, path)
+        connection = duckdb.connect()
+        connection.register("held", held)
+        for where, name, given in (("Parquet", f"'{path}'", path), ("memory", "held", held)):
+            for label, ours, bare in rows(name):
+                both = [
+                    (
+                        timed(lambda: ours(given)),  # noqa: B023 (run at once)
+                        timed(lambda: connection.sql(bare).to_arrow_table()),  # noqa: B023
+                    )
+                    for _ in range(PAIRS + 1)
+                ][1:]
+                ratio = statistics.median(a / b for a, b in both)
+                a, b = (statistics.median(pair[i] for pair in both) for i in (0, 1))
+                verdict = "PASS" if ratio <= TARGET else "FAIL"
+                cells = (label, where, f"{a:.3f}", f"{b:.3f}", f"{ratio:.2f}", TARGET, verdict)
+                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(float(sys.argv[1])) if len(sys.argv) > 1 else ROWS)

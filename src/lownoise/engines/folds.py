@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What rows add up to, whoever reads them: exact integers, in whatever parts and order.
+
+Sums are kept by high and low bits, so that those of 2^37 rows fit 64 bits.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.engines.codings import Coding, Totals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.engines.codings import TotalsQuery
+    from lownoise.numbers.arrays import Integers, Vector
+
+HALF = 26  # bits: sums of 2^37 rows of them fit 64 bits
+Range = tuple[str, int, int]  # a column of integers, and the ends that its values are clipped to
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows of a table, by columns of one length.
+
+    Args:
+        numbers: an array of floats, shape (n,), a column: NaN where a cell is no number.
+        texts: an Arrow array of strings a column: null where a cell is no text.
+    """
+
+    numbers: list[Vector]
+    texts: list[Any]
+
+
+class AbstractFold(ABC):
+    """Exact integers that rows add up to, whoever reads them, in whatever parts and order.
+
+    It can be pickled, so that an engine takes it to where the rows are.
+    """
+
+    @property
+    @abstractmethod
+    def numbers(self) -> Sequence[str]:
+        """The columns that are read as numbers, as of `AbstractSource.batches`."""
+
+    @property
+    @abstractmethod
+    def texts(self) -> Sequence[str]:
+        """The columns of texts that are read as they are."""
+
+    @abstractmethod
+    def zeros(self) -> Integers:
+        """Return what no rows add up to: 0 everywhere, in 64 bits, in a shape that no row moves."""
+
+    @abstractmethod
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Add some rows to `found`, of the shape of `zeros`, so that 2^37 rows fit its 64 bits."""
+
+
+def complete_rows(columns: Sequence[Vector]) -> list[Vector]:
+    """Return the rows that lack no value, by columns of shape (n,).
+
+    Examples:
+        >>> complete_rows([np.array([1.0, np.nan, 3.0]), np.array([4.0, 5.0, np.nan])])
+        [array([1.]), array([4.])]
+    """
+    kept = ~np.any([np.isnan(column) for column in columns], axis=0)
+    return list(columns) if kept.all() else [column[kept] for column in columns]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CodeSums(AbstractFold):
+    """The sums of codes and how many rows those are, by high and low bits, shape (r + 1, 2).
+
+    Args:
+        query: what is summed.
+
+    Examples:
+        >>> from lownoise.engines.codings import Coding, TotalsQuery
+        >>> one = np.ones(1)
+        >>> coding = Coding(columns=("x",), lower=0 * one, upper=4 * one, center=2 * one,
+        ...                 missing=2 * one, step=one / 2)
+        >>> work = CodeSums(TotalsQuery(coding, drops_missing=False))
+        >>> work.add(found := work.zeros(), Batch([np.array([-9.0, 0.9, np.nan])], []))
+        >>> CodeSums.totals(found)
+        Totals(count=3, sums=(-6,))
+    """
+
+    query: TotalsQuery
+
+    @property
+    def numbers(self) -> Sequence[str]:
+        """The columns of the coding."""
+        return self.query.coding.columns
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """None."""
+        return ()
+
+    def zeros(self) -> Integers:
+        """Return zeros, a pair a code and one for the count."""
+        return np.zeros((self.query.coding.step.size + 1, 2), dtype=np.int64)
+
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Add the codes of rows."""
+        complete = self.query.drops_missing
+        columns = complete_rows(batch.numbers) if complete else batch.numbers
+        if len(columns[0]):
+            found[-1, 1] += len(columns[0])
+            for i, total in enumerate(self.query.coding.sums(columns)):
+                found[i] += (total >> HALF, total & ((1 << HALF) - 1))
+
+    @staticmethod
+    def totals(found: Integers) -> Totals:
+        """Return what was found as whole numbers."""
+        *sums, count = [(high << HALF) + low for high, low in found.tolist()]
+        return Totals(count, tuple(sums))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RangeSums(AbstractFold):
+    """Sums of columns of integers, each clipped to its range, and how many there are of each.
+
+    A row of high bits, low bits and values that are there for each column, and last one of rows:
+    shape (k + 1, 3).
+
+    Args:
+        ranges: the columns, and their ends.
+        complete: leave out every row that lacks a value in one of the columns.
+
+    Examples:
+        >>> work = RangeSums((("x", 0, 3),), complete=False)
+        >>> work.add(found := work.zeros(), Batch([np.array([-9.0, 5.0, np.nan])], []))
+        >>> found.tolist()
+        [[0, 3, 2], [0, 0, 3]]
+    """
+
+    ranges: tuple[Range, ...]
+    complete: bool
+
+    @property
+    def numbers(self) -> Sequence[str]:
+        """The columns."""
+        return [name for name, _, _ in self.ranges]
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """None."""
+        return ()
+
+    def zeros(self) -> Integers:
+        """Return zeros."""
+        return np.zeros((len(self.ranges) + 1, 3), dtype=np.int64)
+
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Add the integers of rows."""
+        columns = complete_rows(batch.numbers) if self.complete else batch.numbers
+        found[-1, 2] += len(columns[0])
+        lower, upper = np.array([ends for _, *ends in self.ranges], dtype=np.float64).T
+        zero, one = np.zeros(len(lower)), np.ones(len(lower))
+        coding = Coding(
+            columns=tuple(self.numbers),
+            lower=lower,
+            upper=upper,
+            center=zero,
+            missing=zero,
+            step=one,
+        )
+        for i, (total, column) in enumerate(zip(coding.sums(columns), columns, strict=True)):
+            present = len(column) - int(np.count_nonzero(np.isnan(column)))
+            found[i] += (total >> HALF, total & ((1 << HALF) - 1), present)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of a table that threads add up, and tables that need no engine for it.
+
+Columns of floats, integers and truth values are what they say, in memory as in Parquet files: Arrow
+hands them over as they are, and no query is run. What texts spell is for an engine to say.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.engines.folds import Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from lownoise.engines.folds import AbstractFold
+    from lownoise.numbers.arrays import Integers
+
+    # columns, those of texts among them, and most rows → record batches
+    Open = Callable[[list[str], list[str], int], Iterator[Any]]
+
+_ROWS = 1 << 17  # a batch, of few columns
+_NUMBERS = 1 << 22  # a batch: 32 MB
+_STATES = 1 << 28  # bytes, of all threads
+
+
+def rows_at_once(columns: int) -> int:
+    """Return how many rows a batch has, so that one of many columns is no larger than others."""
+    return max(min(_ROWS, _NUMBERS // max(columns, 1)), 1 << 10)
+
+
+@final
+class Part:
+    """Rows that one thread at a time takes the next batch of.
+
+    Args:
+        batches: opens them.
+    """
+
+    def __init__(self, batches: Callable[[], Iterable[Batch]]) -> None:
+        self._open, self._lock = batches, Lock()
+        self._batches: Iterator[Batch] | None = None
+        self._over = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Yield batches that no other thread has taken."""
+        while True:
+            with self._lock:
+                if self._batches is None and not self._over:
+                    self._batches = iter(self._open())
+                batch = None if self._batches is None else next(self._batches, None)
+                if batch is None:
+                    self._batches, self._over = None, True
+                    return
+            yield batch
+
+
+def fold(work: AbstractFold, parts: Sequence[Part]) -> Integers:
+    """Return what the rows of all parts add up to, in as many threads as there are processors.
+
+    Each thread begins with parts of its own, and then helps with those of others.
+
+    Args:
+        work: what a row adds.
+        parts: the rows, each once.
+
+    Examples:
+        >>> from lownoise.engines.codings import Coding, TotalsQuery
+        >>> from lownoise.engines.folds import CodeSums
+        >>> one = np.ones(1)
+        >>> coding = Coding(columns=("x",), lower=0 * one, upper=4 * one, center=0 * one,
+        ...                 missing=0 * one, step=one)
+        >>> parts = [Part(lambda: [Batch([np.full(5, 3.0)], [])] * 3)] * 2
+        >>> CodeSums.totals(fold(CodeSums(TotalsQuery(coding, drops_missing=False)), parts))
+        Totals(count=15, sums=(45,))
+    """
+    zeros, stop = work.zeros(), Event()
+    most = max(_STATES // max(zeros.nbytes, 1), 1)
+    threads = min(_processors(), most)
+
+    def run(thread: int) -> Integers:
+        found = work.zeros()
+        first = thread * len(parts) // threads
+        with np.errstate(all="ignore"):  # a thread's own
+            for part in [*parts[first:], *parts[:first]]:
+                for batch in part:
+                    if stop.is_set():
+                        return found
+                    work.add(found, batch)
+        return found
+
+    if threads == 1:
+        return run(0)
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for found in pool.map(run, range(threads)):
+                zeros += found
+        except BaseException:
+            stop.set()
+            raise
+    return zeros
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PlainTable:
+    """A table whose columns Arrow knows, in pieces that are read apart.
+
+    Args:
+        schemas: of the pieces' files, or of the one table.
+        pieces: each opens its record batches.
+    """
+
+    schemas: tuple[Any, ...]
+    pieces: tuple[Open, ...]
+
+    @classmethod
+    def of(cls, table: Any) -> PlainTable:  # noqa: ANN401
+        """Return a table in memory."""
+
+        def opens(start: int, length: int) -> Open:
+            def batches(columns: list[str], _texts: list[str], rows: int) -> Iterator[Any]:
+                own = table.select(columns).slice(start, length)
+                return iter(own.to_batches(max_chunksize=rows))
+
+            return batches
+
+        rows = range(0, len(table), _ROWS)
+        return cls((table.schema,), tuple(opens(start, _ROWS) for start in rows))
+
+    @classmethod
+    def of_files(cls, paths: Sequence[Path]) -> PlainTable | None:
+        """Return the rows of Parquet files; None where Arrow does not open one."""
+        import pyarrow.parquet as pq
+
+        def opens(path: Path, group: int) -> Open:
+            def batches(columns: list[str], texts: list[str], rows: int) -> Iterator[Any]:
+                # texts as the file has them, each word once
+                with pq.ParquetFile(path, read_dictionary=texts) as file:
+                    yield from file.iter_batches(
+                        batch_size=rows, row_groups=[group], columns=columns, use_threads=False
+                    )
+
+            return batches
+
+        schemas: list[Any] = []
+        pieces: list[Open] = []
+        for path in paths:
+            try:
+                with pq.ParquetFile(path) as file:
+                    schemas.append(file.schema_arrow)
+                    pieces += [opens(path, group) for group in range(file.num_row_groups)]
+            except Exception:  # noqa: BLE001 (the engine may open it)
+                return None
+        return cls(tuple(schemas), tuple(pieces))
+
+    def parts(self, numbers: Sequence[str], texts: Sequence[str] = ()) -> list[Part] | None:
+        """Return the rows, as of `AbstractSource.batches`; None where that takes an engine.
+
+        It takes one where a column is of another type than floats, integers and truth values that
+        are read as numbers, and texts that are read as texts: known from the schema alone.
+        """
+        for schema in self.schemas:
+            known = [_plain(schema, name, _is_number) for name in numbers]
+            known += [_plain(schema, name, _is_text) for name in texts]
+            if not all(known):
+                return None
+        names = list(dict.fromkeys([*numbers, *texts]))
+        rows = rows_at_once(len(names))
+
+        def opens(piece: Open) -> Callable[[], Iterator[Batch]]:
+            return lambda: (_batch(b, numbers, texts) for b in piece(names, list(texts), rows))
+
+        return [Part(opens(piece)) for piece in self.pieces]
+
+
+def _plain(schema: Any, name: str, is_kind: Callable[[Any], bool]) -> bool:  # noqa: ANN401
+    places = schema.get_all_field_indices(name)
+    return len(places) == 1 and is_kind(schema.field(places[0]).type)
+
+
+def _is_number(kind: Any) -> bool:  # noqa: ANN401
+    import pyarrow.types as kinds
+
+    known = (kinds.is_float32, kinds.is_float64, kinds.is_integer, kinds.is_boolean)
+    return any(is_kind(kind) for is_kind in known)
+
+
+def _is_text(kind: Any) -> bool:  # noqa: ANN401
+    import pyarrow.types as kinds
+
+    if kinds.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
+
+
+def _batch(batch: Any, numbers: Sequence[str], texts: Sequence[str]) -> Batch:  # noqa: ANN401
+    import pyarrow as pa
+
+    # a file's columns may be more than were asked for: those whose names begin alike, with a dot
+    columns = {name: batch.column(name) for name in {*numbers, *texts}}
+    floats = [columns[name].cast(pa.float64(), safe=False) for name in numbers]
+    return Batch(
+        [column.to_numpy(zero_copy_only=False) for column in floats],  # null becomes NaN
+        [columns[name] for name in texts],
+    )
