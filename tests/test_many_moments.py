@@ -317,6 +317,9 @@ def test_moments_by_groups_are_those_of_each_group(budget):
             expected[0, 1] / expected[0, 0], abs=0.05
         )
     assert release.moments.groups()[()].covariance.shape == (2, 2)
+    with pytest.raises(AttributeError, match=r"give release\.moments\.groups\(…\)\[labels\]"):
+        _ = release.moments.correlation
+    assert not hasattr(release.moments, "absent")
     own = plan.terms.certificate
     if plan.terms.gaussian:
         assert own.gap < 1e-5

@@ -3,6 +3,7 @@
 
 import contextlib
 import gzip
+import json
 import shutil
 import warnings
 from decimal import Decimal
@@ -167,6 +168,24 @@ def as_parts(columns, folder):
     return [folder / "0.parquet", folder / "1.parquet"]
 
 
+def as_json_lines(columns, folder):
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    (folder / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder / "t.jsonl"
+
+
+def as_folders(columns, folder):
+    """A folder a value of the first column: which folders there are follows from rows."""
+    name, *others = columns
+    for value in dict.fromkeys(map(repr, as_numbers(columns)[name].tolist())):
+        own = folder / "t" / f"{name}={value}"
+        own.mkdir(parents=True)
+        rows = [i for i, v in enumerate(as_numbers(columns)[name].tolist()) if repr(v) == value]
+        table = pa.table({n: as_numbers(columns)[n] for n in others}).take(rows)
+        pa.parquet.write_table(table, own / "0.parquet")
+    return ln.Table(folder / "t", partitions=[name])
+
+
 def as_database(columns, folder, statement="CREATE TABLE t AS SELECT * FROM rows", name=""):
     path = folder / "t.duckdb"
     rows = as_texts(columns) if isinstance(columns["a"][0], str) else pa.table(as_numbers(columns))
@@ -205,6 +224,8 @@ WAYS = {
     "gzip": ("text", as_gzip),
     "parquet": ("text", as_parquet),
     "parquet list": ("number", as_parts),
+    "json lines": ("text", as_json_lines),
+    "folders": ("number", as_folders),
     "database": ("text", as_database),
     "database of numbers": ("number", as_database),
     "view": (

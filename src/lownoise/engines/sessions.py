@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.engines import executors
 from lownoise.engines.cells import header_of
+from lownoise.engines.tables import bare
 from lownoise.errors import TableError
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ def spark_table(
         return own.read.options(**_PARQUET).parquet(*map(_literal, names))
     except Exception:  # noqa: BLE001 (Spark's own text has many lines)
         raise TableError(
-            f"table={', '.join(names)} cannot be read as Parquet; check that all files are there, "
-            "complete, and have the same columns of the same types"
+            f"table={', '.join(map(bare, names))} cannot be read as Parquet; check that all files "
+            "are there, complete, and have the same columns of the same types"
         ) from None
 
 

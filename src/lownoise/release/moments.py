@@ -356,6 +356,18 @@ class MomentGroups:
     def __init__(self, terms: Terms, integers: Any) -> None:  # noqa: ANN401 (a row of them)
         self._terms, self._integers, self._view = terms, integers, GroupView(terms)
 
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        """Say where a group's own numbers are.
+
+        Raises:
+            AttributeError: always; what is here is found without it.
+        """
+        if name.startswith("_") or not hasattr(MomentAnswers, name):
+            raise AttributeError(f"moments by groups have no {name}; they have groups()")
+        raise AttributeError(
+            f"{name} is of one group; give release.moments.groups(…)[labels].{name}"
+        )
+
     def groups(self, *names: str) -> dict[tuple[str, ...], MomentAnswers]:
         """Return what follows in each group of one margin, by its labels.
 
