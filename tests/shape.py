@@ -29,9 +29,9 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 110_200,
-    "of which code": 59_800,
-    "modules": 482,
+    "lines of source": 109_800,
+    "of which code": 59_300,
+    "modules": 481,
     "rooms": 27,
     "floors": 14,
     "generic functions": 9,
@@ -39,7 +39,7 @@ LIMITS = {
     "files a box's mean runs through": 56,
     "files a pure plan of queries runs through": 63,
     "pairs of places alike": 776,
-    "lines of tests": 71_200,
+    "lines of tests": 71_000,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 630,
 }
