@@ -6,7 +6,6 @@ from lownoise import device as device
 from lownoise import errors as errors
 from lownoise import learning as learning
 from lownoise import theory as theory
-from lownoise.engines.sessions import spark_table as spark_table
 from lownoise.engines.tables import Table as Table
 from lownoise.errors import ReadingNotice as ReadingNotice
 from lownoise.planning import JointPlan as JointPlan

@@ -3,26 +3,35 @@
 
 import gc
 import gzip
+import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from tests.docs.test_documents import run_here
 from tests.engines import test_contract as contract
 
 import lownoise as ln
 import sparks
+from golden.accessors import simulated
 from lownoise.engines import TotalsQuery, sessions, source
+from lownoise.engines.units import UnitTable
 from lownoise.errors import EngineError, TableError
+from lownoise.privacy.units import PrivacyUnit
+from lownoise.spec.files import read_spec
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 QUERY = TotalsQuery(contract.CODING, drops_missing=False)
 FRAME = pd.DataFrame({"x": [1.5, np.nan, 2.0**50, -4.0] * 5, "y z": [0.1, 2.0, -np.inf, 7.0] * 5})
 
 
-def table(path):
-    return ln.spark_table(path, sparks.session())
+def table(path, **dialect):
+    sparks.session()
+    return ln.Table(path, engine="spark", **dialect)
 
 
 @pytest.mark.parametrize("way", [contract.as_parquet, contract.as_text_parquet, contract.as_csv])
@@ -31,14 +40,32 @@ def test_files_have_the_totals_that_they_have_elsewhere(way, tmp_path):
     assert source.totals(QUERY, table(path)) == source.totals(QUERY, path)
 
 
-def test_folders_are_the_rows_of_all_their_files_and_their_names_are_no_columns(tmp_path):
-    for name in ("x=9", "y=1"):
+def test_folders_are_the_rows_of_all_their_files_and_values_only_where_asked(tmp_path):
+    """Dates that rows are ordered by come as they are elsewhere, and integers beyond 63 bits."""
+    for name, x in (("x=9", 3), ("x=7", 2**64 - 1)):
         (tmp_path / "rows" / name).mkdir(parents=True)
-        contract.as_parquet(FRAME, tmp_path / "rows" / name)
-    twice = source.totals(QUERY, pd.concat([FRAME, FRAME]))
-    assert source.totals(QUERY, table(tmp_path / "rows")) == twice
-    paths = sorted(tmp_path.rglob("*.parquet"))
-    assert source.totals(QUERY, table(paths)) == twice
+        days = pa.array([2, 1], pa.date32())
+        rows = pa.table({"x": pa.array([1, x], pa.uint64()), "y z": [1.0, 2.0], "day": days})
+        pa.parquet.write_table(rows, tmp_path / "rows" / name / "t.parquet")
+    for partitions in ((), ("x",)):
+        own = {"partitions": partitions}
+        for unit in (None, PrivacyUnit("y z", 1, ("day",))):
+            given, there = ln.Table(tmp_path / "rows", **own), table(tmp_path / "rows", **own)
+            if unit is not None:
+                given, there = UnitTable(given, unit), UnitTable(there, unit)
+            assert source.totals(QUERY, there) == source.totals(QUERY, given)
+
+
+def test_every_kind_of_file_is_what_it_is_elsewhere(tmp_path):
+    rows = pa.Table.from_pandas(FRAME, preserve_index=False)
+    pa.feather.write_feather(rows, tmp_path / "t.feather")
+    write(tmp_path / "a.jsonl", b'{"x": 1, "y z": "0x10"}\n\n[1]\n{"y z": true}\n')
+    write(tmp_path / "b.jsonl", b'{"x": 1e3}')
+    write(tmp_path / "semi.csv", b"x;y z\n1,5;2\n1.5;'\n")
+    dialect = {"separator": ";", "decimal": ",", "quotes": False}
+    for name, own in (("t.feather", {}), ("*.jsonl", {}), ("semi.csv", dialect)):
+        expected = source.totals(QUERY, ln.Table(tmp_path / name, **own))
+        assert source.totals(QUERY, table(tmp_path / name, **own)) == expected
 
 
 def test_lines_that_quotes_hold_together_are_a_row_on_spark_too(tmp_path):
@@ -68,23 +95,18 @@ def unlike(folder):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda f: f / "absent.parquet", "cannot be read as Parquet"),
-        (lambda f: write(f / "t.parquet", b"SECRET-17"), "cannot be read as Parquet"),
-        (unlike, "cannot be read as Parquet"),
-        (lambda f: f / "absent.csv", "cannot be read"),
+        (lambda f: f / "absent.parquet", "is no file"),
+        (lambda f: write(f / "t.parquet", b"SECRET-17"), "cannot be read"),
+        (unlike, "cannot be read"),
         (lambda f: write(f / "t.csv.gz", b"SECRET-17"), "cannot be read"),
-        (lambda f: write(f / "t.csv", b""), "no line that names"),
-        (
-            lambda f: [write(f / "a.csv", b"x\n1\n"), write(f / "b.csv", b"y\n17\n")],
-            "other columns",
-        ),
-        (lambda f: [f / "a.csv", f / "b.parquet"], "files of one kind"),
+        (lambda f: write(f / "t.csv", b""), "column='x' does not stand in"),
+        (lambda _: "https://office.example/t.parquet", "is remote"),
         (lambda _: [], "names no file"),
     ],
 )
 def test_files_that_cannot_be_read_are_refused_without_a_value(make, said, tmp_path):
     with pytest.raises(TableError, match=said) as refused:
-        table(make(tmp_path))
+        source.totals(QUERY, table(make(tmp_path)))
     text = str(refused.value).replace(str(tmp_path), "")
     assert "\n" not in text
     assert "17" not in text
@@ -95,7 +117,7 @@ def test_a_file_that_is_damaged_where_its_rows_are_fails_as_every_other_does(tmp
         file.write(b"x,y z\n" + b"".join(b"%d,2\n" % i for i in range(9**5)))
     whole = (tmp_path / "t.csv.gz").read_bytes()
     cut = write(tmp_path / "t.csv.gz", whole[: len(whole) // 2])
-    with pytest.raises(EngineError, match="table=DataFrame could not be summed"):
+    with pytest.raises(EngineError, match=r"t.csv.gz could not be summed"):
         source.totals(QUERY, table(cut))
 
 
@@ -107,7 +129,7 @@ def test_the_session_that_is_running_is_taken():
 def test_without_pyspark_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setattr(sessions, "find_spec", lambda _: None)
     with pytest.raises(TableError, match=r"pip install 'lownoise\[spark\]'$"):
-        ln.spark_table("t.parquet")
+        source.totals(QUERY, ln.Table("t.parquet", engine="spark"))
 
 
 @pytest.mark.parametrize(
@@ -126,8 +148,46 @@ def test_without_java_it_is_said_what_to_install(home, said, monkeypatch, tmp_pa
     if not home:
         monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(TableError, match="the engine spark needs Java 17 or 21") as refused:
-        ln.spark_table("t.parquet")
+        source.totals(QUERY, ln.Table("t.parquet", engine="spark"))
     assert said in str(refused.value)
     del refused
     gc.collect()  # of what pyspark leaves of a process that did not start
     assert "".join(capfd.readouterr()) == ""
+
+
+SPEC = """
+[question]
+kind = "mean"
+relation = "add_remove"
+columns.x = {lower = 0, upper = 4}
+[budget]
+rho = 0.1
+[data]
+path = "t.csv"
+"""
+
+
+def test_a_specification_runs_on_spark_but_for_the_engine(tmp_path, monkeypatch, capsys):
+    """And the command line asks for it; the integers are the same."""
+    sparks.session()
+    monkeypatch.chdir(tmp_path)
+    FRAME.to_csv("t.csv", index=False)
+    Path("here.toml").write_text(SPEC)
+    Path("there.toml").write_text(f'{SPEC}engine = "spark"\n')
+    Path("none.toml").write_text(f'{SPEC}engine = "hive"\n')
+    found = []
+    for command in (
+        "here.toml",
+        "here.toml --engine spark",
+        "there.toml",
+        "there.toml --engine duckdb",
+    ):
+        with simulated(3):
+            run_here(f"lownoise release {command} --json")
+        found.append(json.loads(capsys.readouterr().out)["integers"])
+    assert all(own == found[0] for own in found)
+    assert read_spec(Path("there.toml")).data.table().engine == "spark"
+    for command in ("none.toml", "here.toml --engine hive"):
+        with pytest.raises(AssertionError):
+            run_here(f"lownoise release {command}")
+        assert 'give "duckdb" or "spark"' in capsys.readouterr().err

@@ -205,8 +205,7 @@ RETURN = {
     "pure_bound",
     "optimal_mechanism",
 }
-# a Spark DataFrame shows itself as its session says
-NONE = {"device", "errors", "theory", "ReadingNotice", "__version__", "spark_table"}
+NONE = {"device", "errors", "theory", "ReadingNotice", "__version__"}
 
 
 TRIANGLE = ln.Points([[0, 0], [1, 0], [0, 1]])

@@ -18,6 +18,7 @@ from lownoise.cli.accounts import ledger_app
 from lownoise.cli.inverse import budget_for, size_for
 from lownoise.cli.local import local_app
 from lownoise.cli.output import (
+    Engine,
     claimed,
     reporting,
     show,
@@ -133,6 +134,7 @@ def release(
         str | None,
         typer.Option(help="The table, instead of the spec's: a path, a pattern or a folder."),
     ] = None,
+    engine: Engine = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Write release.json and report.html; for marginals, a new folder."),
@@ -150,7 +152,7 @@ def release(
     read = read_spec(spec)
     if read.question.kind == "stream":
         raise FileError("question.kind is stream, which runs round by round; use `lownoise stream`")
-    table = table_of(read.data, data)
+    table = table_of(read.data, data, engine)
     if table is None:
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     if read.question.kind == "marginals" and out is None:

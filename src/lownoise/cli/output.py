@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from lownoise.errors import FileError
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from lownoise.solvers import Progress
     from lownoise.spec.files import DataSpec
 
+Engine = Annotated[str | None, typer.Option(help="What reads the table: duckdb or spark.")]
+
 
 def write(path: Path, text: str) -> None:
     """Write a file, all of it or nothing."""
@@ -26,17 +30,17 @@ def write(path: Path, text: str) -> None:
     codec.write(path, text)
 
 
-def table_of(spec: DataSpec | None, data: str | None) -> Table | None:
+def table_of(spec: DataSpec | None, data: str | None, engine: str | None = None) -> Table | None:
     """Return the table that a command reads: the specification's, or such files at another path.
 
     Raises:
-        TableError: where an address holds what may be secret.
+        TableError: where an address holds what may be secret, or there is no such engine.
     """
     from lownoise.engines.tables import Table
 
     if spec is None:
-        return None if data is None else Table(data)
-    return spec.table(data)
+        return None if data is None else Table(data, engine=engine or "duckdb")
+    return spec.table(data, engine)
 
 
 @contextmanager

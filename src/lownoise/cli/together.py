@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lownoise.cli.output import claimed, show, show_report, table_of, working, write
+from lownoise.cli.output import Engine, claimed, show, show_report, table_of, working, write
 from lownoise.errors import FileError
 
 
@@ -19,6 +19,7 @@ def together(
         str | None,
         typer.Option(help="The table, instead of the spec's: a path, a pattern or a folder."),
     ] = None,
+    engine: Engine = None,
     out: Annotated[
         Path | None, typer.Option(help="Release to this new folder; without it, plan only.")
     ] = None,
@@ -28,7 +29,7 @@ def together(
     from lownoise.spec import read_together
 
     read = read_together(spec)
-    table = table_of(read.data, data)
+    table = table_of(read.data, data, engine)
     if out is not None and table is None:
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     with working("fitting the noise"):

@@ -141,15 +141,6 @@ def dialect_of(path: Path) -> Dialect:
     return _TABS if path.name.lower().removesuffix(".gz").endswith(".tsv") else _COMMAS
 
 
-def header_of(path: Path) -> list[str]:
-    """Return the names in the first line of a file of text, of the dialect that its name says.
-
-    Raises:
-        TableError, OSError, EOFError, zlib.error: as `open_text`.
-    """
-    return next(_records(_lines(path), dialect_of(path)), [])
-
-
 def open_text(path: Path, columns: Sequence[str], dialect: Dialect | None = None) -> Any:  # noqa: ANN401 (pyarrow carries no types)
     """Return an Arrow reader of `columns` as text, null where a row has no such field.
 

@@ -8,24 +8,27 @@ text, because an executor writes what failed to its log, and a failure's own tex
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.engines.cells import open_text, quiet
+from lownoise.engines.cells import quiet
+from lownoise.engines.files import open_rows
 from lownoise.engines.folds import Batch
 from lownoise.numbers.values import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from lownoise.engines.folds import AbstractFold
+    from lownoise.engines.tables import Table
     from lownoise.numbers.arrays import Vector
 
 _EXACT = 2**53  # floats hold integers up to here
+_WIDEST = 64  # bits of an integer
 _POWERS = 22  # powers of ten that are floats
 
 
@@ -98,11 +101,44 @@ def folded(work: AbstractFold, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 @_bare
-def lines(paths: Sequence[Path], columns: Sequence[str], batches: Iterable[Any]) -> Iterator[Any]:
-    """Give back the rows of files of text, as texts: of those whose places come."""
+def rows(
+    table: Table,
+    paths: Sequence[str],
+    columns: Sequence[str],
+    ordered: Collection[str],
+    batches: Iterable[Any],
+) -> Iterator[Any]:
+    """Give back the rows of those of a table's files whose places come."""
     for batch in batches:
         for place in batch.columns[0].to_pylist():
-            yield from open_text(paths[place], columns)
+            yield from of_spark(replace(table, path=paths[place]), columns, ordered)
+
+
+def of_spark(table: Table, columns: Sequence[str], ordered: Collection[str]) -> Any:  # noqa: ANN401
+    """Return an Arrow reader of files' rows, of types that Spark has.
+
+    Raises:
+        TableError, EngineError: as `lownoise.engines.files.open_rows`.
+    """
+    import ibis
+    import pyarrow as pa
+
+    reader = open_rows(ibis.duckdb.connect(), table, columns, ordered)
+    kinds = pa.schema([(field.name, _spark_type(field.type)) for field in reader.schema])
+    batches = (
+        pa.record_batch([own.cast(k) for own, k in zip(b.columns, kinds.types, strict=True)], kinds)
+        for b in reader
+    )
+    return pa.RecordBatchReader.from_batches(kinds, batches)
+
+
+def _spark_type(kind: Any) -> Any:  # noqa: ANN401
+    """Return the type of Spark's that holds all values of an Arrow type."""
+    import pyarrow as pa
+
+    if pa.types.is_unsigned_integer(kind):
+        return pa.decimal128(20) if kind.bit_width == _WIDEST else pa.int64()
+    return pa.string() if pa.types.is_large_string(kind) else kind
 
 
 def floats(column: Any) -> Vector:  # noqa: ANN401 (pyarrow has no types)

@@ -57,6 +57,38 @@ def open_files(
             that holds no numbers.
         EngineError: where that is so of a file beyond the first whose folders are values.
     """
+    files, form, native = _opened(connection, table, columns, ordered)
+    here = (
+        kind_of(table, files) is PARQUET
+        and not table.partitions
+        and not any(file.address for file in files)
+    )
+    as_it_is = PlainTable.of_files([file.path for file in files]) if files and here else None
+    if native:
+        return guarded(files[0].shown, lambda: _native(connection, files)), as_it_is
+    reader = guarded(named(table), lambda: _rows(table, columns, files, form.read))
+    connection.con.register("records", reader)
+    return connection.table("records"), as_it_is
+
+
+def open_rows(
+    connection: Any,  # noqa: ANN401
+    table: Table,
+    columns: Sequence[str],
+    ordered: Collection[str],
+) -> Any:  # noqa: ANN401
+    """Return an Arrow reader of the rows of `open_files`, one file after the other."""
+    files, form, _ = _opened(connection, table, columns, ordered)
+    return guarded(named(table), lambda: _rows(table, columns, files, form.read))
+
+
+def _opened(
+    connection: Any,  # noqa: ANN401
+    table: Table,
+    columns: Sequence[str],
+    ordered: Collection[str],
+) -> tuple[list[File], _Format, bool]:
+    """Return the files, how they are read, and whether the engine reads them itself."""
     files = found_files(table)
     own = [c for c in columns if c not in table.partitions]
     kind = kind_of(table, files)
@@ -77,12 +109,7 @@ def open_files(
     plain_numbers = kind is PARQUET and not any(
         held.is_string() or held.is_temporal() for held in (*found, [])[0]
     )
-    here = kind is PARQUET and not table.partitions and not any(file.address for file in files)
-    as_it_is = PlainTable.of_files([file.path for file in files]) if files and here else None
-    if files and plain_numbers and not table.partitions:
-        return guarded(files[0].shown, lambda: _native(connection, files)), as_it_is
-    rows = guarded(named(table), lambda: _registered(connection, table, columns, files, form.read))
-    return rows, as_it_is
+    return files, form, bool(files) and plain_numbers and not table.partitions
 
 
 def fit(rows: Any, columns: Sequence[str], ordered: Collection[str]) -> None:  # noqa: ANN401
@@ -243,8 +270,7 @@ def _literal(file: File) -> str:
 # ---------------------------------------------------------------- rows
 
 
-def _registered(
-    connection: Any,  # noqa: ANN401
+def _rows(
     table: Table,
     columns: Sequence[str],
     files: Sequence[File],
@@ -273,8 +299,7 @@ def _registered(
                 made = pa.record_batch(own, schema=schema)
                 yield made if table.decimal == "." else _pointed(made, of_folders)
 
-    connection.con.register("records", pa.RecordBatchReader.from_batches(schema, batches()))
-    return connection.table("records")
+    return pa.RecordBatchReader.from_batches(schema, batches())
 
 
 def _pointed(batch: Any, spared: Collection[str]) -> Any:  # noqa: ANN401

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files on Spark: the session that reads them, and what a file's rows are to it.
 
-Parquet is read by Spark. Text is read by this package, a file a task: quotes may hold lines
+Parquet is read by Spark. All else is read by this package, a file a task: quotes may hold lines
 together, so that where a row begins follows from all before it, and no file is cut.
 """
 
@@ -17,14 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lownoise.engines import executors
-from lownoise.engines.cells import header_of
-from lownoise.engines.tables import bare
+from lownoise.engines.files import guarded
+from lownoise.engines.source import named
+from lownoise.engines.tables import PARQUET, found_files, kind_of
 from lownoise.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-_TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+    from lownoise.engines.tables import Table
+
 # nothing is fetched, served, drawn or logged; where rows spill is Spark's spark.local.dir
 _QUIET = {
     "spark.app.name": "lownoise",
@@ -35,73 +37,44 @@ _QUIET = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
-# a folder called name=value makes no column, and files with other columns or types are found before
-# a row is read
+# a folder called name=value makes no column; a file of other types is found before a row is read
 _PARQUET = {"recursiveFileLookup": "true", "mergeSchema": "true", "datetimeRebaseMode": "CORRECTED"}
 
 
-def spark_table(
-    path: str | Path | Sequence[str | Path],
-    session: Any = None,  # noqa: ANN401 (a SparkSession)
-) -> Any:  # noqa: ANN401 (a DataFrame)
-    """Return files as a Spark DataFrame, which every release takes as its table.
+def frame_of(table: Table, columns: Sequence[str], ordered: Collection[str]) -> Any:  # noqa: ANN401
+    """Return files as a DataFrame, on the session that is running or else on a new one.
 
     Args:
-        path: of a Parquet file or a folder of such, or of a text file (.csv, .tsv, also .gz); or
-            several of one kind, whose rows are taken together. Executors must find it, too.
-        session: the SparkSession; None for the one that is running, or else a new one on all cores
-            of this machine, which says nothing.
+        table: which files; executors must find them, too.
+        columns: the names that the question needs.
+        ordered: those that rows are only ordered by, which may hold dates and times, too.
 
     Raises:
         TableError: where Spark or Java is not there, or the files cannot be opened.
+        EngineError: where that is so of a file beyond the first whose folders are values.
     """
-    own = running() if session is None else session
-    names = [str(p) for p in ([path] if isinstance(path, (str, Path)) else path)]
-    if not names:
-        raise TableError("path=[] names no file; give at least one")
-    texts = [name.lower().endswith(_TEXT) for name in names]
-    if all(texts):
-        return _text(names, own)
-    if any(texts):
-        raise TableError("path names files of text and others; give files of one kind")
-    try:
-        return own.read.options(**_PARQUET).parquet(*map(_literal, names))
-    except Exception:  # noqa: BLE001 (Spark's own text has many lines)
+    session = running()
+    files = found_files(table)
+    if any(file.address for file in files):
         raise TableError(
-            f"table={', '.join(map(bare, names))} cannot be read as Parquet; check that all files "
-            "are there, complete, and have the same columns of the same types"
-        ) from None
+            f"table={named(table)} is remote; give the DataFrame that the session itself reads"
+        )
+    paths = [str(file.path.absolute()) for file in files]
+    if kind_of(table, files) is PARQUET and not table.partitions:
+        # Spark's own text has many lines
+        read = session.read.options(**_PARQUET).parquet
+        return guarded(named(table), lambda: read(*map(_literal, paths)))
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    kinds = executors.of_spark(table, columns, ordered).schema
+    read = partial(executors.rows, table, paths, list(columns), frozenset(ordered))
+    places = session.range(0, len(paths), 1, max(len(paths), 1))
+    return places.mapInArrow(read, from_arrow_schema(kinds))
 
 
-def _literal(name: str) -> str:
+def _literal(path: str) -> str:
     """Return a path with the letters that Spark would expand as a pattern made literal."""
-    whole = str(Path(name).absolute()) if Path(name).exists() else name
-    return "".join(f"\\{c}" if c in "*?[]{}\\" else c for c in whole)
-
-
-def _text(names: Sequence[str], session: Any) -> Any:  # noqa: ANN401
-    from pyspark.sql.types import StringType, StructField, StructType
-
-    paths = [Path(name).absolute() for name in names]
-    headers = [_header(path) for path in paths]
-    for path, header in zip(paths, headers, strict=True):
-        if sorted(header) != sorted(headers[0]):
-            raise TableError(f"table={path} has other columns than {paths[0]}; make them the same")
-    once = [name for name in headers[0] if headers[0].count(name) == 1]
-    if not once:
-        raise TableError(f"table={paths[0]} has no line that names its columns; write one")
-    schema = StructType([StructField(name, StringType()) for name in once])
-    read = partial(executors.lines, paths, once)
-    return session.range(0, len(paths), 1, len(paths)).mapInArrow(read, schema)
-
-
-def _header(path: Path) -> list[str]:
-    try:
-        return header_of(path)
-    except TableError:
-        raise
-    except Exception:  # noqa: BLE001 (whatever it is, it may quote the file)
-        raise TableError(f"table={path} cannot be read; give a complete file of text") from None
+    return "".join(f"\\{c}" if c in "*?[]{}\\" else c for c in path)
 
 
 def running(settings: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401

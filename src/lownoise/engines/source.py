@@ -23,7 +23,7 @@ from lownoise.engines.folds import HALF, Batch, CodeSums, RangeSums
 from lownoise.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from lownoise.engines.codings import AbstractCoding, ScaledIntegers, TotalsQuery
     from lownoise.engines.folds import AbstractFold, Range
@@ -216,19 +216,13 @@ def no_numbers(name: str, kind: object) -> TableError:
 
 
 def on_spark(table: object) -> bool:
-    """Return whether it is a DataFrame of Spark, which is not loaded to find out."""
+    """Return whether it is of Spark, which is not loaded to find out."""
+    from lownoise.engines.tables import Table
+
+    if isinstance(table, Table):
+        return table.engine == "spark"
     frames = sys.modules.get("pyspark.sql.dataframe")
     return frames is not None and isinstance(table, frames.DataFrame)
-
-
-def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> AbstractSource:  # noqa: ANN401
-    if on_spark(table):
-        from lownoise.engines import spark
-
-        return spark.opened(table, columns, ordered)
-    from lownoise.engines import duckdb
-
-    return duckdb.opened(table, columns, ordered)
 
 
 def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: ANN401 (any frame)
@@ -244,6 +238,7 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
             no numbers: known from its schema, before a row is read.
         EngineError: where its schema could not be read; the text is the same for every cause.
     """
+    from lownoise.engines import duckdb, spark
     from lownoise.engines.frames import with_unit
 
     own, unit = _of_units(table)
@@ -251,7 +246,8 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
     ordered = () if unit is None else {*unit.order_by} - {*columns, unit.column}
     if unit is not None and not on_spark(own):
         own = with_unit(own, unit.column, {*columns, *unit.order_by})
-    found = own if isinstance(own, AbstractSource) else _opened(own, every, ordered)
+    opened = spark.opened if on_spark(own) else duckdb.opened
+    found = own if isinstance(own, AbstractSource) else opened(own, every, ordered)
     with alike(failed(own, "opened"), TableError):
         found.kinds(every)
         if unit is not None and found.kinds([unit.column])[0] not in found.unit_kinds:

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines import executors
+from lownoise.engines import executors, sessions
 from lownoise.engines.cells import quiet
 from lownoise.engines.folds import Batch
 from lownoise.engines.source import AbstractSource, Groups, Sums, named, no_numbers, require
+from lownoise.engines.tables import Table
 from lownoise.engines.units import order_of
 from lownoise.errors import EngineError, TableError
 from lownoise.numbers.readable import brief
@@ -341,14 +342,14 @@ def _batch(columns: Sequence[Any], numbers: int) -> Batch:
 
 
 def opened(
-    table: Any,  # noqa: ANN401 (a DataFrame)
+    table: Any,  # noqa: ANN401
     columns: Sequence[str],
     ordered: Collection[str] = (),
 ) -> SparkSource:
-    """Return a DataFrame as a table.
+    """Return a table on Spark.
 
     Args:
-        table: of a session in this process; not one of Spark Connect.
+        table: files, or a DataFrame of a session in this process; not one of Spark Connect.
         columns: the names that the question needs.
         ordered: those that rows are only ordered by, which may hold dates and times, too.
 
@@ -356,6 +357,8 @@ def opened(
         TableError: where it lacks a column or one is of a type that holds no numbers, where its
             rows are drawn anew each time, or where its executors lack this package.
     """
+    if isinstance(table, Table):
+        table = sessions.frame_of(table, columns, ordered)
     if "connect" in type(table).__module__:
         raise TableError(
             "table=DataFrame is of Spark Connect, whose sums are not verified; give one of a "

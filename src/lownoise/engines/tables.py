@@ -54,6 +54,8 @@ class Table:
         partitions: columns that are the names of folders, as `state=TX`: texts, missing where no
             folder of a file says one. Which of them count is named where the question lists
             categories, and folders of others are rows of other values.
+        engine: "duckdb", or "spark", which reads files in the session that runs, or else in a new
+            one on this machine.
 
     Raises:
         TableError: where a field is none of these, or an address holds what may be secret.
@@ -71,6 +73,7 @@ class Table:
     quotes: bool | None = None
     decimal: str = "."
     partitions: Sequence[str] = ()
+    engine: str = "duckdb"
 
     def __post_init__(self) -> None:
         several = isinstance(self.path, (list, tuple))
@@ -88,8 +91,8 @@ class Table:
             _open_address(str(path), f"table[{number}]" if several else f"table={bare(str(path))}")
         if several:
             object.__setattr__(self, "path", tuple(paths))
-        if self.decimal not in (".", ","):
-            raise TableError(f'decimal={quoted(self.decimal)} is none; give "." or ","')
+        _either("decimal", self.decimal, ".", ",")
+        _either("engine", self.engine, "duckdb", "spark")
         if self.quotes not in (None, True, False):
             raise TableError(f"quotes={quoted(self.quotes)} is no truth value; give True or False")
         if self.separator is not None:
@@ -112,6 +115,11 @@ class Table:
         between = usual.separator if self.separator is None else self.separator
         quoted = usual.quoted if self.quotes is None else self.quotes
         return Dialect(between, quoted=quoted)
+
+
+def _either(name: str, own: str, one: str, other: str) -> None:
+    if own not in (one, other):
+        raise TableError(f'{name}={quoted(own)} is none; give "{one}" or "{other}"')
 
 
 @final

@@ -139,6 +139,7 @@ class DataSpec(Strict):
     quotes: bool | None = None
     decimal: str = "."
     partitions: tuple[str, ...] = ()
+    engine: str = "duckdb"
 
     @model_validator(mode="after")
     def _of_files(self) -> Self:
@@ -148,11 +149,11 @@ class DataSpec(Strict):
             raise mistaken([((), str(error), None)]) from None
         return self
 
-    def table(self, path: str | None = None) -> Table:
-        """Return the table, or another of such files.
+    def table(self, path: str | None = None, engine: str | None = None) -> Table:
+        """Return the table, or another of such files or on another engine.
 
         Raises:
-            TableError: where an address holds what may be secret.
+            TableError: where an address holds what may be secret, or there is no such engine.
         """
         return Table(
             self.path if path is None else path,
@@ -160,6 +161,7 @@ class DataSpec(Strict):
             quotes=self.quotes,
             decimal=self.decimal,
             partitions=self.partitions,
+            engine=self.engine if engine is None else engine,
         )
 
     def under(self, folder: Path) -> DataSpec:
