@@ -104,14 +104,17 @@ class DuckSource(AbstractSource):
         """Return the first rows of each unit, which the engine numbers in every query's own run."""
         import ibis
 
-        key, rows = _key(self.rows[unit.column]), self.rows
-        order = [by for name in order_of(unit, columns) for by in _ranks(rows[name])]
+        names = order_of(unit, columns)
+        # floats as they are ordered and read, so that a sort carries each of them once
+        floats = {n: _ordered(self.rows[n]) for n in names if self.rows[n].type().is_floating()}
+        rows = self.rows.mutate(**floats)
+        key = _key(rows[unit.column])
+        order = [by for n in names for by in ([rows[n].asc()] if n in floats else _ranks(rows[n]))]
         place = ibis.row_number().over(ibis.window(group_by=key, order_by=order))
         kept = place < unit.rows
         if unit.null == "drop":
             rows = rows.filter(key.notnull())
-        names = list(rows.schema().names)
-        return DuckSource(self.connection, rows.filter(kept).select(*names))
+        return DuckSource(self.connection, rows.filter(kept).select(*rows.columns))
 
     def group_sums(
         self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()
@@ -156,6 +159,13 @@ def _key(column: Any) -> Any:  # noqa: ANN401
     return column
 
 
+def _ordered(column: Any) -> Any:  # noqa: ANN401
+    """Return the numbers of cells, −0 as 0 and missing ones as NaN, which is after all others."""
+    import ibis
+
+    return ibis.coalesce(number(column) + 0.0, float("nan"))
+
+
 def _ranks(column: Any) -> list[Any]:  # noqa: ANN401
     """Return what cells are ordered by: their numbers, and of texts their bytes.
 
@@ -166,7 +176,7 @@ def _ranks(column: Any) -> list[Any]:  # noqa: ANN401
 
     if column.type().is_temporal():
         return [column.isnull().asc(), column.asc()]
-    found = [ibis.coalesce(number(column) + 0.0, float("nan")).asc()]
+    found = [_ordered(column).asc()]
     if column.type().is_string():
         lacks = ibis.coalesce(column.length() == 0, ibis.literal(value=True))
         found += [lacks.asc(), column.isnull().asc(), _encoded()(column).asc()]

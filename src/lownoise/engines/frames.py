@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import uuid
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -111,8 +112,11 @@ def _pandas_column(series: Any) -> Any:  # noqa: ANN401
     kind = series.dtype
     if isinstance(kind, np.dtype) and kind.kind in "iufb":
         return plain(pa.array(series.to_numpy(dtype=_NATIVE[kind.kind])))
-    if isinstance(kind, (pd.CategoricalDtype, pd.StringDtype)) or kind == np.dtype(object):
-        return pa.array([_text(item) for item in series], type=pa.string())
+    if isinstance(kind, pd.CategoricalDtype):
+        each = pa.array([*map(_text, kind.categories), None], type=pa.string())  # last, of none
+        return each.take(pa.array(series.cat.codes.to_numpy().astype(np.int64) % len(each)))
+    if isinstance(kind, pd.StringDtype) or kind == np.dtype(object):
+        return _texts(series)
     return plain(pa.array(series, from_pandas=True))  # nullable, or backed by Arrow
 
 
@@ -166,6 +170,17 @@ def require_arrow(kind: Any, name: str, *, dated: bool) -> None:  # noqa: ANN401
     )
     if not any(is_kind(kind) for is_kind in known):
         raise no_numbers(name, kind)
+
+
+def _texts(series: Any) -> Any:  # noqa: ANN401
+    """Return what the items spell: at once, where all of them are texts that UTF-8 has."""
+    import pandas as pd
+    import pyarrow as pa
+
+    with suppress(Exception):  # one that is none is read with all others, item by item
+        if pd.api.types.infer_dtype(series, skipna=True) in {"string", "empty"}:
+            return pa.array(series.to_numpy(dtype=object), type=pa.string(), from_pandas=True)
+    return pa.array([_text(item) for item in series], type=pa.string())
 
 
 def _text(item: Any) -> str | None:  # noqa: ANN401
