@@ -1,7 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every error that a user can cause, and every notice: one line of field, value and remedy."""
 
+import re
+
 _LONGEST = 200  # characters of a value in a message
+# the name of a drive is one letter; what comes before the last "@" of a line may be a password
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:/+)(?:.*@)?([^\s?#]*)(?:[?#]\S*)?")
+
+
+def bare(text: str) -> str:
+    """Return a text whose addresses have no user, query and fragment, which may be secret.
+
+    Examples:
+        >>> bare("table=https://me:word@office.example/t.parquet?key=1 is no file")
+        'table=https://office.example/t.parquet is no file'
+        >>> bare("s3://bucket/t.parquet"), bare("a@b?c.csv")
+        ('s3://bucket/t.parquet', 'a@b?c.csv')
+    """
+    return _ADDRESS.sub(r"\1\2", text) if ":/" in text else text
 
 
 def quoted(value: object) -> str:
@@ -33,7 +49,13 @@ def counted(number: int) -> str:
 
 
 class LownoiseError(Exception):
-    """The root: catch this to catch every refusal of this library."""
+    """The root: catch this to catch every refusal of this library.
+
+    No message has the secret of an address, whatever was given for a path.
+    """
+
+    def __init__(self, *given: object) -> None:
+        super().__init__(*(bare(own) if isinstance(own, str) else own for own in given))
 
 
 class DomainError(LownoiseError):

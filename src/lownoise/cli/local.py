@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lownoise.cli.output import claimed, show, show_report, working, write
-from lownoise.errors import FileError
+from lownoise.errors import FileError, bare
 
 if TYPE_CHECKING:
     from lownoise.planning import LocalPlan
@@ -150,8 +150,8 @@ def _simulate(plan: Path, table: Path, out: Path | None, *, alone: bool) -> None
     read = device.read(plan)
     read.verify()
     print(  # noqa: T201
-        f"notice: whoever runs this sees every row of {table}, and is trusted with it; the reports "
-        "are private as if each person's device had made them",
+        f"notice: whoever runs this sees every row of {bare(str(table))}, and is trusted with it; "
+        "the reports are private as if each person's device had made them",
         file=sys.stderr,
     )
     with claimed(out.parent, (out.name,)), working("randomizing the table"):

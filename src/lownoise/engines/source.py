@@ -20,7 +20,7 @@ import numpy as np
 from lownoise.engines.cells import alike
 from lownoise.engines.codings import Totals
 from lownoise.engines.folds import HALF, Batch, CodeSums, RangeSums
-from lownoise.errors import TableError
+from lownoise.errors import TableError, bare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -177,7 +177,7 @@ def _clipped(column: Vector, own: Range) -> tuple[Any, list[int]]:
 
 def named(table: Any) -> str:  # noqa: ANN401
     """Return how messages call the table; of an address nothing that may be secret."""
-    from lownoise.engines.tables import Table, bare
+    from lownoise.engines.tables import Table
 
     table = _of_units(table)[0]
     own = table.path if isinstance(table, Table) else table

@@ -21,7 +21,7 @@ from urllib.parse import unquote_to_bytes
 
 from lownoise.engines.cells import Dialect, alike, decoded, dialect_of
 from lownoise.engines.source import failed, named
-from lownoise.errors import TableError, quoted
+from lownoise.errors import TableError, bare, quoted
 from lownoise.numbers.readable import readable
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 JSON = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _KINDS = (CSV, JSON, PARQUET, ARROW)
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+")  # of an address; a drive has one letter
 _REMOTE = ("s3", "https")
 _NULL = "__HIVE_DEFAULT_PARTITION__"  # what Hive, Spark and Arrow call the folder of no value
 
@@ -258,20 +257,3 @@ def _open_address(path: str, shown: str) -> None:
     scheme = match[1]
     if scheme not in _REMOTE or not path.startswith(f"{scheme}://"):
         raise TableError(f"{shown} cannot be read; give a text s3://… or https://…, or a path")
-
-
-def bare(path: str) -> str:
-    """Return an address without its user, query and fragment; a path as it is.
-
-    Examples:
-        >>> bare("https://me:word@office.example/t.parquet?key=1"), bare("a@b?c.csv")
-        ('https://office.example/t.parquet', 'a@b?c.csv')
-    """
-    scheme, colon, rest = path.partition(":/")
-    if not colon or not _SCHEME.fullmatch(scheme):
-        return path
-    rest = rest.partition("?")[0].partition("#")[0].lstrip("/")
-    host, slash, below = rest.partition("/")
-    slashes = path[len(scheme) + 1 :]
-    slashes = slashes[: len(slashes) - len(slashes.lstrip("/"))]
-    return f"{scheme}:{slashes}{host.rpartition('@')[2]}{slash}{below}"
