@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.engines.cells import Dialect, open_text
+from lownoise.engines.cells import Dialect
 from lownoise.engines.counts import read_histogram, read_records
+from lownoise.engines.delimited import numbers_of, open_text
 from lownoise.engines.duckdb import number
 from lownoise.errors import QuestionError, TableError
 from lownoise.numbers.numerals import WORDS, number_of
@@ -62,13 +63,16 @@ spelled = st.tuples(
 
 @settings(max_examples=8)
 @given(st.lists(st.one_of(nearly, spelled, st.floats().map(repr), st.text()), min_size=60))
-def test_the_engine_has_the_number_that_a_text_spells(texts):
+def test_engines_have_the_number_that_a_text_spells(texts):
     stored = [t.encode("utf-8", "replace").decode() for t in texts]
     table = ibis.memtable(pa.table({"x": pa.array(stored, pa.string())}))
     found = table.select(number=number(table.x)).to_pyarrow().column("number").to_numpy()
     expected = [number_of(text) for text in stored]
     floats = np.array([np.nan if x is None else x for x in expected])
     assert np.array_equal(found, floats, equal_nan=True)
+    assert np.array_equal(numbers_of(pa.array(stored, pa.string())), floats, equal_nan=True)
+    alone = [numbers_of(pa.array([text], pa.string()))[0] for text in stored]
+    assert np.array_equal(alone, floats, equal_nan=True)
 
 
 LARGE = [2**53, 2**53 + 1, 2**62, -(2**53)]

@@ -142,7 +142,7 @@ def test_what_arrow_hands_over_is_what_the_engine_reads(shape, tmp_path):
 @pytest.mark.parametrize("processors", [1, 2, 7])
 def test_threads_take_each_batch_once(processors, monkeypatch):
     """Also where one has no part of its own, and where parts are many."""
-    monkeypatch.setattr(parts, "_processors", lambda: processors)
+    monkeypatch.setattr(parts, "processors", lambda: processors)
     batch = Batch([np.ones(3), np.zeros(3)], [])
     work = CodeSums(TotalsQuery(CODING, drops_missing=False))
     for sizes in ([], [0], [5], [1, 0, 9, 2], [1] * 30):
@@ -152,7 +152,7 @@ def test_threads_take_each_batch_once(processors, monkeypatch):
 
 @pytest.mark.parametrize("processors", [1, 3])
 def test_what_fails_in_a_thread_fails(processors, monkeypatch):
-    monkeypatch.setattr(parts, "_processors", lambda: processors)
+    monkeypatch.setattr(parts, "processors", lambda: processors)
 
     def broken():
         yield Batch([np.ones(3), np.zeros(3)], [])

@@ -17,12 +17,10 @@ What rows do is not said: they cause no warning, and whatever fails for them fai
 from __future__ import annotations
 
 import csv
-import gzip
 import sys
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, final
 
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lownoise.errors import LownoiseError
-
-_ROWS = 1 << 15  # a batch
 
 
 @contextmanager
@@ -125,7 +121,6 @@ class Dialect:
             )
 
 
-_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons"}
 _SEPARATORS = (",", ";", "|", ":", "\t")
 _COMMAS, _TABS = Dialect(), Dialect("\t", quoted=False)
 
@@ -141,53 +136,35 @@ def dialect_of(path: Path) -> Dialect:
     return _TABS if path.name.lower().removesuffix(".gz").endswith(".tsv") else _COMMAS
 
 
-def open_text(path: Path, columns: Sequence[str], dialect: Dialect | None = None) -> Any:  # noqa: ANN401 (pyarrow carries no types)
-    """Return an Arrow reader of `columns` as text, null where a row has no such field.
+def first_record(file: Any, path: Path, dialect: Dialect) -> list[str]:  # noqa: ANN401
+    """Return the fields of the first record of a file of bytes, which is read as far.
 
     Args:
-        path: a file of text, compressed where its name ends with .gz.
-        columns: the names that are read.
-        dialect: what it is written in; None for what its name says.
+        file: the file at its beginning.
+        path: how messages call it.
+        dialect: what it is written in.
 
     Raises:
-        TableError: where the file cannot be opened or its first line does not name each column
-            once; nothing of the file is in the message.
-        OSError, EOFError, zlib.error: later, from the reader, where the file is cut or damaged.
+        TableError: where its first line ends with a carriage return alone.
     """
-    import pyarrow as pa
-
-    dialect = dialect or dialect_of(path)
-    lines = _lines(path)
-    header = next(_records(lines, dialect), [])
-    for column in columns:
-        if header.count(column) != 1:
-            how = "does not stand" if column not in header else "stands twice"
-            raise TableError(
-                f"column={column!r} {how} in the first line of {path}; name each column once "
-                f"there, with {_NAMES.get(dialect.separator, repr(dialect.separator))} between",
-            )
-    places = [header.index(c) for c in columns]
-    schema = pa.schema([(c, pa.string()) for c in columns])
-    batches = _batches(_records(lines, dialect), places, schema)
-    return pa.RecordBatchReader.from_batches(schema, batches)
+    found: list[str] = next(records(_first_lines(file, path), dialect), [])
+    return found
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _first_lines(file: Any, path: Path) -> Iterator[str]:  # noqa: ANN401
     """Yield the lines, each ending at its line feed, without carriage returns."""
-    packed = path.name.lower().endswith(".gz")
-    with _open(path, packed=packed) as file:
-        first = True
-        for raw in file:
-            line = decoded(raw)
-            if first:
-                line = line.removeprefix("\ufeff")
-                # the last line of a file with none but carriage returns, too: rows, or no row
-                if b"\r" in (raw.rstrip(b"\r\n") if raw.endswith(b"\n") else raw):
-                    raise TableError(
-                        f"table={path} ends lines with carriage returns alone; convert it",
-                    )
-                first = False
-            yield line
+    first = True
+    for raw in file:
+        line = decoded(raw)
+        if first:
+            line = line.removeprefix("\ufeff")
+            # the last line of a file with none but carriage returns, too: rows, or no row
+            if b"\r" in (raw.rstrip(b"\r\n") if raw.endswith(b"\n") else raw):
+                raise TableError(
+                    f"table={path} ends lines with carriage returns alone; convert it",
+                )
+            first = False
+        yield line
 
 
 _BYTES = {0xDC00 + byte: "\ufffd" + chr(0xF700 + byte) for byte in range(128, 256)}
@@ -214,27 +191,26 @@ def decoded(raw: bytes) -> str:
     return line.replace("\r\n", "\n").replace("\r", " ") if "\r" in line else line
 
 
-def _open(path: Path, *, packed: bool) -> Any:  # noqa: ANN401
-    return gzip.open(path, "rb") if packed else path.open("rb")
+def records(lines: Iterator[str], dialect: Dialect) -> Any:  # noqa: ANN401 (a type of csv's own)
+    """Return the reader of the records that lines, as `decoded` returns them, hold.
 
-
-def _records(lines: Iterator[str], dialect: Dialect) -> Iterator[list[str]]:
+    Examples:
+        >>> list(records(iter(['a,"b', '"",c"', "", 'a"b"']), Dialect()))
+        [['a', 'b",c'], [], ['a"b"']]
+    """
     csv.field_size_limit(sys.maxsize)  # the default refuses long fields by an error
     if not dialect.quoted:
         return csv.reader(lines, delimiter=dialect.separator, quoting=csv.QUOTE_NONE)
     return csv.reader(lines, delimiter=dialect.separator)
 
 
-def _batches(records: Iterator[list[str]], places: list[int], schema: Any) -> Iterator[Any]:  # noqa: ANN401
-    import pyarrow as pa
+def columns_of(rows: Sequence[list[str]], places: Sequence[int]) -> list[list[str | None]]:
+    """Return the fields at `places`, None where a row is short or a field long.
 
-    while rows := list(islice(records, _ROWS)):
-        arrays = [pa.array(c, type=pa.string()) for c in _columns(rows, places)]
-        yield pa.record_batch(arrays, schema=schema)
-
-
-def _columns(rows: list[list[str]], places: list[int]) -> list[list[str | None]]:
-    """Return the fields at `places`, None where a row is short or a field long."""
+    Examples:
+        >>> columns_of([["a", "b"], ["c"], []], [1, 0])
+        [['b', None, None], ['a', 'c', None]]
+    """
     width = max(places) + 1
     full: list[list[Any]] = [r if len(r) >= width else r + [None] * (width - len(r)) for r in rows]
     columns = []

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.cells import alike, quiet
-from lownoise.engines.files import fit, guarded, open_files
+from lownoise.engines.delimited import TextSource
+from lownoise.engines.files import fit, guarded, open_files, text_files
 from lownoise.engines.folds import Batch
 from lownoise.engines.frames import arrow_of
 from lownoise.engines.parts import Part, PlainTable, fold
@@ -242,8 +243,8 @@ def opened(
     table: Any,  # noqa: ANN401 (any frame)
     columns: Sequence[str],
     ordered: Collection[str] = (),
-) -> DuckSource:
-    """Return a table on an embedded DuckDB of its own, or on the one that it is on.
+) -> AbstractSource:
+    """Return a table on an embedded DuckDB of its own, or on the one that it is on; text by itself.
 
     Args:
         table: a path, a pattern, a folder or a list of files, or a `Table` of them; the path of a
@@ -261,6 +262,11 @@ def opened(
         raise TableError("columns whose names differ only in case; rename one of them")
     try:
         with quiet():
+            if files := text_files(table):
+                text: AbstractSource = guarded(
+                    named(table), lambda: TextSource(files, tuple(columns))
+                )
+                return text
             found = _opened(table, columns, ordered)
     except (TableError, EngineError):
         raise
@@ -271,6 +277,13 @@ def opened(
         ) from None
     fit(found.rows, columns, ordered)
     return found
+
+
+def registered(reader: Any) -> DuckSource:  # noqa: ANN401
+    """Return a table whose rows an Arrow reader gives once, on an embedded DuckDB of its own."""
+    connection = _embedded()
+    connection.con.register("records", reader)
+    return DuckSource(connection, connection.table("records"))
 
 
 def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> DuckSource:  # noqa: ANN401

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise.engines.cells import open_text
+from lownoise.engines.delimited import TextFile, open_text
 from lownoise.engines.frames import plain, require_arrow
 from lownoise.engines.json_lines import open_lines
 from lownoise.engines.parts import PlainTable
@@ -21,6 +22,7 @@ from lownoise.engines.tables import (
     CSV,
     JSON,
     PARQUET,
+    Table,
     beyond_the_first,
     found_files,
     kind_of,
@@ -30,7 +32,7 @@ from lownoise.errors import TableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from lownoise.engines.tables import File, Table
+    from lownoise.engines.tables import File
 
 # texts that spell numbers, but for the one point or comma in them
 _COMMA, _POINT = (rf"^([-+0-9eE_ \t\n\v\f\r]*){c}([-+0-9eE_ \t\n\v\f\r]*)$" for c in (",", r"\."))
@@ -110,6 +112,27 @@ def _opened(
         held.is_string() or held.is_temporal() for held in (*found, [])[0]
     )
     return files, form, bool(files) and plain_numbers and not table.partitions
+
+
+def text_files(table: Any) -> tuple[TextFile, ...]:  # noqa: ANN401
+    """Return files of delimited text that need no engine; none where folders are values as well.
+
+    Args:
+        table: anything; what is no path of such files is none.
+
+    Raises:
+        TableError: where there is no such file.
+    """
+    if isinstance(table, (str, PathLike, list, tuple)):
+        table = Table(table)
+    if not isinstance(table, Table) or table.partitions or table.decimal != ".":
+        return ()
+    paths = table.path if isinstance(table.path, tuple) else (table.path,)
+    if not paths or not all(str(path).lower().endswith(CSV) for path in paths):
+        return ()
+    files = found_files(table)
+    kind_of(table, files)
+    return tuple(TextFile(file.path, table.dialect(file.path)) for file in files)
 
 
 def fit(rows: Any, columns: Sequence[str], ordered: Collection[str]) -> None:  # noqa: ANN401

@@ -84,7 +84,7 @@ def fold(work: AbstractFold, parts: Sequence[Part]) -> Integers:
     """
     zeros, stop = work.zeros(), Event()
     most = max(_STATES // max(zeros.nbytes, 1), 1)
-    threads = min(_processors(), most)
+    threads = min(processors(), most)
 
     def run(thread: int) -> Integers:
         found = work.zeros()
@@ -109,7 +109,7 @@ def fold(work: AbstractFold, parts: Sequence[Part]) -> Integers:
     return zeros
 
 
-def _processors() -> int:
+def processors() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
