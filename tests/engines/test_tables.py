@@ -200,6 +200,8 @@ def test_a_message_names_what_was_written_and_no_file_that_was_found(tmp_path):
     assert "SECRET" not in str(refusal.value)
     with pytest.raises(TableError, match="finds no file"):
         opened(f"{tmp_path}/x*.csv", ["a"])
+    with pytest.raises(TableError, match="table=list has files of several kinds"):
+        opened([tmp_path / "1.parquet", tmp_path / "SECRET.csv"], ["a"])
     (tmp_path / "_delta_log").mkdir()
     with pytest.raises(TableError, match="Delta or Iceberg"):
         opened(tmp_path, ["a"])

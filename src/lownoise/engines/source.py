@@ -181,7 +181,9 @@ def named(table: Any) -> str:  # noqa: ANN401
 
     table = _of_units(table)[0]
     own = table.path if isinstance(table, Table) else table
-    return bare(str(own)) if isinstance(own, (str, PathLike)) else type(own).__name__
+    if isinstance(own, (str, PathLike)):
+        return bare(str(own))
+    return "list" if isinstance(own, tuple) else type(own).__name__
 
 
 def failed(table: Any, what: str) -> str:  # noqa: ANN401
