@@ -252,10 +252,6 @@ mu = 0.5
     plan = read_spec(path).plan()
     assert plan.names == ("sum(hours)",)
     assert plan.standard_deviation == pytest.approx([120], rel=1e-6)
-    for wrong, said in (
-        ("upper = 60, center = 3 }", "taken about zero"),
-        ('upper = 60 }\n[question.by]\nsex = ["F", "M"]', "no groups"),
-    ):
-        path.write_text(text.replace("upper = 60 }", wrong), encoding="utf-8")
-        with pytest.raises(LownoiseError, match=said):
-            read_spec(path)
+    path.write_text(text.replace("upper = 60 }", "upper = 60, center = 3 }"), encoding="utf-8")
+    with pytest.raises(LownoiseError, match="taken about zero"):
+        read_spec(path)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lownoise.noise.groups import GroupChanges
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
-    from lownoise.questions.groups import GroupedMean
+    from lownoise.questions.groups import AbstractGrouped
     from lownoise.sensitivity.factors import AbstractShape
 
 _FARTHEST = 2.0**56  # of a deviation, in steps: 64 times that still fits 64 bits
@@ -90,7 +90,7 @@ class GroupNoise(AbstractNoise):
         """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
         one, times = of_one_row(changes)
         own = one.inner.radius_up(self.inner.shape)
-        if not one.count:
+        if not one.count and one.apart is None:
             found = grown(own * self.tables.radius_up(one.tables))
             return gaussian_loss(times_up(times, found))
         alone = one.tables.cost_up(self.tables.variances)
@@ -99,8 +99,12 @@ class GroupNoise(AbstractNoise):
             return gaussian_loss(math.inf)
         square, h = Fraction(own) ** 2, Fraction(alone)
         most = max(2 * h, Fraction(both)) * square
-        beside = square - Fraction(one.count) ** 2 / self.count_variance
-        found = sqrt_up(fraction_up(max(most, 4 * h * beside)))
+        if one.apart is None:
+            beside = 4 * (square - Fraction(one.count) ** 2 / self.count_variance)
+        else:
+            far = one.apart.radius_up(self.inner.shape)
+            beside = Fraction(far) ** 2 if math.isfinite(far) else 4 * square
+        found = sqrt_up(fraction_up(max(most, h * beside)))
         return gaussian_loss(times_up(times, found))
 
     @cached_property
@@ -180,7 +184,9 @@ def _pieces(noise: GroupNoise) -> Iterator[Piece]:
             yield Piece(start * noise.width, space, sets)
 
 
-def group_tables(question: GroupedMean, deviations: Vector) -> tuple[MarginalTotals, ResidualNoise]:
+def group_tables(
+    question: AbstractGrouped, deviations: Vector
+) -> tuple[MarginalTotals, ResidualNoise]:
     """Return the tables of one number for each record, in whole records, and their noise.
 
     Args:
@@ -202,7 +208,10 @@ def group_tables(question: GroupedMean, deviations: Vector) -> tuple[MarginalTot
 
 
 def group_mechanism(
-    question: GroupedMean, values: AdditiveMechanism, deviations: Vector, size: int | None = None
+    question: AbstractGrouped,
+    values: AdditiveMechanism,
+    deviations: Vector,
+    size: int | None = None,
 ) -> AdditiveMechanism:
     """Return the integers of groups and their noise.
 
@@ -216,7 +225,8 @@ def group_mechanism(
     own: Any = values.noise
     tables, noise = group_tables(question, deviations)
     totals = GroupTotals(question=question, inner=inner, tables=tables, size=size)
-    return AdditiveMechanism(totals, GroupNoise(own, noise, public=size is not None))
+    public = size is not None and question.counted
+    return AdditiveMechanism(totals, GroupNoise(own, noise, public=public))
 
 
 def group_values(mechanism: AdditiveMechanism) -> AdditiveMechanism:
@@ -227,7 +237,7 @@ def group_values(mechanism: AdditiveMechanism) -> AdditiveMechanism:
 
 
 def gaussian_groups(
-    question: GroupedMean,
+    question: AbstractGrouped,
     values: AdditiveMechanism,
     variances: Vector,
     parameter: float,

@@ -24,6 +24,8 @@ the parts of L⁻¹y and L⁻¹y' beside that of the count are at most √(r² �
 
 (ours). The count of all rows is public, without noise; sums of all rows then cost no more than
 this, since the inverse of a part of LLᵀ is at most that part of the inverse.
+
+Of totals, which have no count, the middle one is h·D², D the greatest ‖L⁻¹(y − y')‖.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ from lownoise.noise.mechanism import (
 from lownoise.noise.tables import tables_of
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors.tables import differences
-from lownoise.sensitivity.relations import SUBSTITUTE
+from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from lownoise.engines.groups import GroupSums
     from lownoise.noise.means import MeanTotals
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions.groups import GroupedMean
+    from lownoise.questions.groups import AbstractGrouped
     from lownoise.sensitivity.relations import Relation
     from lownoise.sensitivity.residuals import TableChanges
     from lownoise.sets.bodies import AbstractBody
@@ -67,12 +69,15 @@ class GroupChanges:
     Args:
         inner: all y, or their opposites.
         tables: what e_g changes in tables of counts.
-        count: the last entry of y where the number of records is public, else 0.
+        count: the last entry of y where one becomes another; 0 where records come and go, or have
+            no count.
+        apart: the differences of two y where one becomes another and has no count, else None.
     """
 
     inner: AbstractBody
     tables: TableChanges
     count: int = 0
+    apart: AbstractBody | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,19 +93,20 @@ class AbstractGroupTotals(AbstractTotals):
         PlanError: where groups have no count, or rows would be dropped from a table of public size.
     """
 
-    question: GroupedMean
+    question: AbstractGrouped
     inner: MeanTotals
     size: int | None = None
 
     def __post_init__(self) -> None:
-        if self.inner.count_step is None:
-            raise PlanError("groups need a count each; plan again")
+        counted = self.question.counted
+        if self.inner.comes == counted or (self.inner.count_step is not None) != counted:
+            raise PlanError("groups have a count each, and totals have none; plan again")
         check_public(self.size, self.relation, drops=self.question.drops)
 
     @property
     def relation(self) -> Relation:  # type: ignore[override]  # a field of others
         """What a neighbour is."""
-        return self.inner.relation if self.size is None else SUBSTITUTE
+        return ADD_REMOVE if self.size is None else SUBSTITUTE
 
     @property
     def width(self) -> int:
@@ -110,8 +116,8 @@ class AbstractGroupTotals(AbstractTotals):
     @property
     def grid(self) -> Any:  # noqa: ANN401 (Python's integers)
         """What sums and the count are multiplied by to be integers, shape (w,)."""
-        assert self.inner.count_step is not None  # noqa: S101 (checked when it was made)
-        return np.array([1] * (self.width - 1) + [int(1 / self.inner.count_step)], dtype=object)
+        ends = [] if self.inner.count_step is None else [int(1 / self.inner.count_step)]
+        return np.array([1] * (self.width - len(ends)) + ends, dtype=object)
 
     def read(self, table: Any) -> GroupSums:  # noqa: ANN401 (what an engine takes)
         """Return the sums of the records' codes by groups.
@@ -177,19 +183,25 @@ class GroupTotals(AbstractGroupTotals):
 
     def check_released(self, integers: Sequence[int]) -> None:
         """Refuse a count of all rows that is not the public one: it has no noise."""
-        if self.size is not None and int(integers[self.width - 1]) != self.size * self.grid[-1]:
+        if not self.question.counted or self.size is None:
+            return
+        if int(integers[self.width - 1]) != self.size * self.grid[-1]:
             raise FileError("integers do not have the public number of rows that terms.size states")
 
     @cached_property
     def changes(self) -> GroupChanges:
         """The set of all changes that one neighbour makes to the integers."""
-        count = 0 if self.size is None else int(self.grid[-1])
-        return GroupChanges(self.inner.changes, self.tables.changes, count)
+        if self.size is not None:
+            return self.becoming
+        return GroupChanges(self.inner.changes, self.tables.changes)
 
-    @property
+    @cached_property
     def becoming(self) -> GroupChanges:
         """What a record changes that becomes another, of any group."""
-        return GroupChanges(self.inner.changes, self.tables.changes, int(self.grid[-1]))
+        inner, tables = self.inner, self.tables.changes
+        if self.question.counted:
+            return GroupChanges(inner.changes, tables, int(self.grid[-1]))
+        return GroupChanges(inner.changes, tables, apart=inner.becoming)
 
     @property
     def pieces(self) -> Iterator[Piece]:
@@ -199,7 +211,8 @@ class GroupTotals(AbstractGroupTotals):
 
     def part(self, records: GroupSums, piece: Piece) -> Any:  # noqa: ANN401 (Python's integers)
         """Return one piece of the integers without noise: never to be shown."""
-        found = np.moveaxis(np.stack([records.table(own) for own in piece.sets]), -1, 0)
+        kept = [records.table(own)[..., : self.width] for own in piece.sets]
+        found = np.moveaxis(np.stack(kept), -1, 0)
         own = np.moveaxis(differences(found, 2), 0, -1).reshape(-1, self.width)
         return (own * self.grid).reshape(-1)
 

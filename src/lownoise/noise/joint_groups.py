@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lownoise.engines.groups import GroupSums
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
-    from lownoise.questions.groups import GroupedMean
+    from lownoise.questions.groups import AbstractGrouped
     from lownoise.sets.bodies import AbstractBody
 
 _LARGEST_DENSE = 10_000
@@ -73,7 +73,9 @@ class JointTotals(AbstractGroupTotals):
 
     def exact(self, records: GroupSums) -> list[int]:
         """Return the integers without noise: never to be shown."""
-        found: list[int] = (records.table(self.used) * self.grid).reshape(-1).tolist()
+        found: list[int] = (
+            (records.table(self.used)[..., : self.width] * self.grid).reshape(-1).tolist()
+        )
         return found
 
     @cached_property
@@ -226,7 +228,7 @@ def both_up(epsilon: float, delta: float) -> float:
 
 
 def joint_mechanism(
-    question: GroupedMean, values: AdditiveMechanism, size: int | None = None
+    question: AbstractGrouped, values: AdditiveMechanism, size: int | None = None
 ) -> AdditiveMechanism:
     """Return a mean's mechanism in each joint group.
 

@@ -20,12 +20,19 @@ from lownoise.planning.gaussian import plan_mean
 from lownoise.planning.pure import pure_means
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_size
+from lownoise.planning.sums import check_coming
 from lownoise.privacy import ApproxDP, PureDP, approx_dp, pure_dp
 from lownoise.questions.attributes import check_labels
 from lownoise.release.group_scales import sums_scales
 from lownoise.release.guarantees import allowed
 from lownoise.release.terms import Terms
-from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE, checked_word
+from lownoise.sensitivity.relations import (
+    ADD_REMOVE,
+    SUBSTITUTE,
+    Change,
+    checked_word,
+    exchange_body,
+)
 from lownoise.sensitivity.residuals import TableChanges
 from lownoise.sensitivity.residuals.ordered import split_marginals
 from lownoise.solvers import SOLVED
@@ -39,7 +46,7 @@ if TYPE_CHECKING:
     from lownoise.planning.comparing import Builders
     from lownoise.planning.request import Request
     from lownoise.privacy import Budget
-    from lownoise.questions.groups import GroupedMean
+    from lownoise.questions.groups import AbstractGrouped
     from lownoise.sensitivity.residuals import Orbits
     from lownoise.solvers.sides import Fitted
 
@@ -50,7 +57,7 @@ _LEAST, _ROUGH = 0.01, 1e-3  # of a share
 _LEFT = 2.0**-40  # of μ: another machine may round its sums otherwise
 
 
-def plan_groups(question: GroupedMean, request: Request) -> Plan:
+def plan_groups(question: AbstractGrouped, request: Request) -> Plan:
     """Return the plan for means by groups.
 
     Raises:
@@ -58,6 +65,8 @@ def plan_groups(question: GroupedMean, request: Request) -> Plan:
     """
     size = _checked(question, request)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
+    if not question.counted:
+        return _totals(question, request, size, order, rtol)
     share = _EVEN if size is not None or request.exchanged else None
     values = plan_mean(question.mean, _of_groups(request, size, share))
     orbits = split_marginals(question.groups, public=False).plain
@@ -88,6 +97,62 @@ def plan_groups(question: GroupedMean, request: Request) -> Plan:
     return Plan(terms, status=status)
 
 
+def _totals(
+    question: AbstractGrouped, request: Request, size: int | None, order: float, rtol: float
+) -> Plan:
+    """Return the plan for totals by groups: the noise of totals times that of marginals.
+
+    Where one record becomes another, noise of the shape of differences is tried, too.
+    """
+    one, mean = _of_totals(question, request), question.mean
+    values = plan_mean(mean, one)
+    chosen = mean.coordinates()
+    every = [values]
+    if size is not None or request.exchanged:
+        body = exchange_body(mean.domain, mean.center, chosen, counted=False)
+        every += [] if body is None else [plan_mean(mean, one, body)]
+    orbits = split_marginals(question.groups, public=False).plain
+    tables = solve_residual(orbits, order, ADD_REMOVE, rtol, request.progress)
+    own = values.terms
+    terms = [
+        Terms(
+            question=question,
+            budget=request.budget,
+            order=order,
+            weights=own.weights,
+            evidence=GroupDual(values=own.evidence, plain=own.plain_evidence, tables=tables.dual),
+            mechanism=replace(
+                gaussian_groups(
+                    question,
+                    each.terms.mechanism,
+                    tables.noise,
+                    request.gaussian_parameter * (1 - _LEFT),
+                    size,
+                ),
+                unit=request.unit,
+            ),
+        )
+        for each in every
+    ]
+    best = min(terms, key=lambda each: each.compared * each.mechanism.loss.mu)
+    status = tables.status if values.status == SOLVED else values.status
+    return Plan(replace(best, mechanism=replace(best.mechanism, unit=None)), status=status)
+
+
+def _of_totals(question: AbstractGrouped, request: Request) -> Request:
+    """Return the request of totals of one group: of one record that changes by a point.
+
+    Raises:
+        PlanError: where a part is asked for the count.
+        DomainError: where the hull of the domain and its opposite is not known.
+    """
+    if request.count_share is not None:
+        raise PlanError("count_share is for means; ln.Sum releases no count: leave it out")
+    check_coming(question.mean)
+    rows = None if request.unit is None else replace(request.unit, exchanged=False)
+    return replace(request, relation=Change(question.mean.domain), size=1, unit=rows)
+
+
 def _of_groups(request: Request, size: int | None, share: float | None) -> Request:
     """Return the request of a mean whose count is private, which every group has."""
     if share is None and size is None:
@@ -97,7 +162,7 @@ def _of_groups(request: Request, size: int | None, share: float | None) -> Reque
 
 
 def _substituted(
-    question: GroupedMean,
+    question: AbstractGrouped,
     request: Request,
     size: int,
     orbits: Orbits,
@@ -184,7 +249,7 @@ def _halved(budget: Budget) -> Budget:
     return approx_dp(epsilon, budget.delta / both_up(epsilon, 1.0) if budget.delta else 0.0)
 
 
-def pure_groups(question: GroupedMean, request: Request) -> Builders:
+def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
     """Return what makes a plan with each pure noise: that of a mean, in each joint group.
 
     Raises:
@@ -192,7 +257,8 @@ def pure_groups(question: GroupedMean, request: Request) -> Builders:
     """
     size = _checked(question, request)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
-    one = _of_groups(request, size, None)
+    counted = question.counted
+    one = _of_groups(request, size, None) if counted else _of_totals(question, request)
     if two_steps := size is not None or request.exchanged:
         rows = None if one.unit is None else replace(one.unit, exchanged=False)
         one = replace(one, budget=_halved(one.budget), unit=rows)
@@ -226,7 +292,7 @@ def pure_groups(question: GroupedMean, request: Request) -> Builders:
     return {name: partial(planned, own) for name, own in inner.items() if name != "radial"}
 
 
-def _checked(question: GroupedMean, request: Request) -> int | None:
+def _checked(question: AbstractGrouped, request: Request) -> int | None:
     """Return the public number of records, None under `add_remove`.
 
     Raises:
@@ -234,7 +300,7 @@ def _checked(question: GroupedMean, request: Request) -> int | None:
             number.
     """
     check_labels(question.groups.attributes)
-    relation = checked_word(request.relation, "means by groups")
+    relation = checked_word(request.relation, "means and totals by groups")
     size = checked_size(request.size, relation)
     if size is not None and question.mean.drops_missing:
         raise PlanError('missing="drop" changes the public size; use "center" or a point')

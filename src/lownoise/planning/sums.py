@@ -56,12 +56,21 @@ def _asked(question: Sum, request: Request) -> tuple[Mean, Request]:
     relation = checked_relation(request.relation)
     if checked_size(request.size, relation) is not None:
         return question.mean, request
+    check_coming(question.coming)
+    return question.coming, replace(request, relation=Change(question.mean.domain), size=1)
+
+
+def check_coming(mean: Mean) -> None:
+    """Refuse the mean that totals are where the hull of its domain and the opposite is not known.
+
+    Raises:
+        DomainError: as said.
+    """
     try:
-        pivots = question.coming.coordinates().pivots
-        question.mean.domain.symmetrized(pivots, np.ones(pivots.size))
+        pivots = mean.coordinates().pivots
+        mean.domain.symmetrized(pivots, np.ones(pivots.size))
     except DomainError as error:
         raise DomainError(str(error).replace("relation=", "Sum.domain=")) from None
-    return question.coming, replace(request, relation=Change(question.mean.domain), size=1)
 
 
 def _planned(question: Sum, request: Request, build: Callable[[], Plan]) -> Plan:

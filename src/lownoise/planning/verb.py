@@ -21,7 +21,7 @@ from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.shared import checked_uses
 from lownoise.privacy.units import checked_unit
-from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity, Sum
+from lownoise.questions import AbstractGrouped, AbstractQueries, Marginals, Mean, Parity, Sum
 from lownoise.release.compared import names
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.sensitivity.relations import ADD_REMOVE, Change, checked_relation
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def plan(  # noqa: PLR0913
-    question: Mean | Sum | GroupedMean | Marginals | AbstractQueries | Parity,
+    question: Mean | Sum | AbstractGrouped | Marginals | AbstractQueries | Parity,
     *,
     budget: Budget,
     relation: Relation | AbstractDomain,
@@ -290,7 +290,7 @@ _NOISES: dict[
 ] = {
     Mean: (plan_means, pure_means),
     Sum: (plan_sum, pure_sums),
-    GroupedMean: (plan_groups, pure_groups),
+    AbstractGrouped: (plan_groups, pure_groups),
     AbstractQueries: (plan_queries, pure_queries),
     Parity: (plan_parity, pure_parity),
     Marginals: (plan_marginals, pure_marginals),

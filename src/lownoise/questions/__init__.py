@@ -5,7 +5,7 @@ from lownoise.questions.attributes import Attribute
 from lownoise.questions.distributions import Count, Distribution, Histogram
 from lownoise.questions.encoding import QUESTIONS
 from lownoise.questions.finite import FiniteProblem, finite_problem
-from lownoise.questions.groups import GroupedMean
+from lownoise.questions.groups import AbstractGrouped, GroupedMean, GroupedSum
 from lownoise.questions.marginals import Marginals
 from lownoise.questions.mean import Mean
 from lownoise.questions.moments import Moments
@@ -24,6 +24,7 @@ from lownoise.questions.universe import Universe
 
 __all__ = [
     "QUESTIONS",
+    "AbstractGrouped",
     "AbstractQueries",
     "AbstractStreamWorkload",
     "Attribute",
@@ -32,6 +33,7 @@ __all__ = [
     "Distribution",
     "FiniteProblem",
     "GroupedMean",
+    "GroupedSum",
     "Histogram",
     "LowerTriangular",
     "Marginals",

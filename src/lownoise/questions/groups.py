@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Means by groups: of each cell of a table's margins, the sums of columns and the number of rows.
+"""Means and totals by groups: of each cell of a table's margins, sums of columns, and maybe counts.
 
-A record in group g whose values are x adds e_g ⊗ (x − center, 1): a count for each marginal of the
-groups, a vector in place of the number 1. So a question is two of those that are there.
+A record in group g whose values are x adds e_g ⊗ (x − center, 1), to totals alone e_g ⊗ x: a count
+for each marginal of the groups, a vector in place of the number 1. So a question is two of those
+that are there.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -23,6 +26,7 @@ from lownoise.sets.domains.encoding import oracle_of
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.mean import Mean
+    from lownoise.questions.sums import Sum
 
 _MOST_CELLS = 1 << 20  # of all groups together, whose sums are kept while a table is read
 _MOST_SUMS = 1 << 23
@@ -35,30 +39,25 @@ def _read(value: Any, field: str) -> Any:  # noqa: ANN401 (a file; what is read 
 _QUESTION = Form(QUESTIONS.write, _read)
 
 
-@QUESTIONS.kind("mean_by_groups", Field("mean", _QUESTION), Field("groups", _QUESTION))
-@final
-@readable
-@dataclass(frozen=True, eq=False)
-class GroupedMean:
-    """The sums of d columns and the number of rows in groups: what `ln.Mean(…, by=…)` asks.
-
-    Args:
-        mean: the columns, their domain, center and stand-in.
-        groups: the attributes that rows are grouped by, and which of their margins are asked for.
+class AbstractGrouped(ABC):
+    """What is asked of the columns of each group of some margins.
 
     Raises:
         QuestionError: where an attribute is ordered, groups are too many to be summed in memory, or
             the domain is a program.
     """
 
-    mean: Mean
+    mean: Mean  # of the records of one group; of totals the one that they are
     groups: Marginals
+    counted: ClassVar[bool]  # whether groups have a count each
 
     def __post_init__(self) -> None:
         from lownoise.questions.mean import Mean
 
         if not isinstance(self.mean, Mean) or not isinstance(self.groups, Marginals):
-            raise QuestionError("by groups there are means alone; give ln.Mean(columns, …, by=…)")
+            raise QuestionError(
+                "by groups there are means and totals alone; give ln.Mean(columns, …, by=…)"
+            )
         if oracle_of(self.mean.domain) is not None:
             raise QuestionError(
                 "Mean.domain is a program, and groups need a set that a file holds; give the set"
@@ -92,8 +91,8 @@ class GroupedMean:
 
     @property
     def length(self) -> int:
-        """How many numbers each group has: the sums and the count."""
-        return len(self.columns) + 1
+        """How many numbers each group has: the sums, and the count where there is one."""
+        return len(self.columns) + self.counted
 
     @property
     def count(self) -> int:
@@ -131,6 +130,57 @@ class GroupedMean:
                 cell = [f"{a.name}={a.label(k)}" for a, k in zip(own, place, strict=True)]
                 found.append(", ".join(cell) or ALL)
         return found
+
+
+@QUESTIONS.kind("mean_by_groups", Field("mean", _QUESTION), Field("groups", _QUESTION))
+@final
+@readable
+@dataclass(frozen=True, eq=False)
+class GroupedMean(AbstractGrouped):
+    """The sums of d columns and the number of rows in groups: what `ln.Mean(…, by=…)` asks.
+
+    Args:
+        mean: the columns, their domain, center and stand-in.
+        groups: the attributes that rows are grouped by, and which of their margins are asked for.
+
+    Raises:
+        QuestionError: as of all by groups.
+    """
+
+    counted: ClassVar[bool] = True
+
+    mean: Mean
+    groups: Marginals
+
+
+@QUESTIONS.kind("sum_by_groups", Field("total", _QUESTION), Field("groups", _QUESTION))
+@final
+@readable
+@dataclass(frozen=True, eq=False)
+class GroupedSum(AbstractGrouped):
+    """The totals of d columns in groups, without a count: what `ln.Sum(…, by=…)` asks.
+
+    Args:
+        total: the columns, their domain and stand-in.
+        groups: the attributes that rows are grouped by, and which of their margins are asked for.
+
+    Raises:
+        QuestionError: as of all by groups.
+    """
+
+    counted: ClassVar[bool] = False
+
+    total: Sum
+    groups: Marginals
+
+    @cached_property
+    def mean(self) -> Mean:  # type: ignore[override]  # a field of others
+        """The mean about zero of a table in which one record comes or goes."""
+        from lownoise.questions.sums import Sum
+
+        if not isinstance(self.total, Sum):
+            raise QuestionError("by groups there are totals of ln.Sum(columns, …, by=…)")
+        return self.total.coming
 
 
 ALL = "all rows"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.attributes import Categories
+    from lownoise.questions.marginals import Marginals
     from lownoise.sets.domains.coordinates import Coordinates
 
 
@@ -99,16 +100,11 @@ class Mean:
         **more: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401 (where groups are given, the means of them)
         """Return the question; with `by` that of means by groups, which is of another kind."""
-        if by is None:
-            if way is not None or sets is not None or group_weights is not None:
-                raise QuestionError("way, sets and group_weights are of groups; give by={…}, too")
+        groups = groups_of(by, way, sets, group_weights, outside)
+        if groups is None:
             return super().__new__(cls)
         from lownoise.questions.groups import GroupedMean
-        from lownoise.questions.marginals import Marginals
 
-        if way is None and sets is None:
-            sets = [list(by)] if isinstance(by, Mapping) else None
-        groups = Marginals(by, way=way, sets=sets, weights=group_weights, outside=outside)
         return GroupedMean(cls(*given, **more), groups)
 
     def __init__(
@@ -183,6 +179,29 @@ def _is_name(column: object) -> bool:
         return False
     # neither a lone surrogate nor a NUL can name a column in a file
     return "\0" not in column and column.encode("utf-8", "replace").decode() == column
+
+
+def groups_of(
+    by: Mapping[str, Categories] | None,
+    way: int | None,
+    sets: Sequence[Sequence[str]] | None,
+    weights: Sequence[float] | None,
+    outside: str | Mapping[str, object],
+) -> Marginals | None:
+    """Return the groups that are asked for, by all attributes at once by default; None for none.
+
+    Raises:
+        QuestionError: where they are none, or margins are chosen without attributes.
+    """
+    if by is None:
+        if way is not None or sets is not None or weights is not None:
+            raise QuestionError("way, sets and group_weights are of groups; give by={…}, too")
+        return None
+    from lownoise.questions.marginals import Marginals
+
+    if way is None and sets is None:
+        sets = [list(by)] if isinstance(by, Mapping) else None
+    return Marginals(by, way=way, sets=sets, weights=weights, outside=outside)
 
 
 def _point(values: ArrayLike, domain: AbstractDomain, field: str) -> Vector:

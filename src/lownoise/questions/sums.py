@@ -15,13 +15,14 @@ from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.questions.encoding import QUESTIONS
-from lownoise.questions.mean import Mean
+from lownoise.questions.mean import Mean, groups_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
+    from lownoise.questions.attributes import Categories
     from lownoise.sets.domains import AbstractDomain
 
 
@@ -52,6 +53,7 @@ class Sum:
         domain: where records live; values outside are clipped to it.
         missing: as of `ln.Mean`; null, NaN and text that is no number then count as the domain's
             center, as a point of the domain, or with "drop" as nothing.
+        by: groups, for totals by these, with way, sets, group_weights and outside as of `ln.Mean`.
 
     Raises:
         QuestionError: as `ln.Mean`.
@@ -66,12 +68,35 @@ class Sum:
 
     mean: Mean
 
+    def __new__(
+        cls,
+        *given: Any,  # noqa: ANN401 (as of `__init__`)
+        by: Mapping[str, Categories] | None = None,
+        way: int | None = None,
+        sets: Sequence[Sequence[str]] | None = None,
+        group_weights: Sequence[float] | None = None,
+        outside: str | Mapping[str, object] = "drop",
+        **more: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401 (where groups are given, the totals of them)
+        """Return the question; with `by` that of totals by groups, which is of another kind."""
+        groups = groups_of(by, way, sets, group_weights, outside)
+        if groups is None:
+            return super().__new__(cls)
+        from lownoise.questions.groups import GroupedSum
+
+        return GroupedSum(cls(*given, **more), groups)
+
     def __init__(
         self,
         columns: Sequence[str],
         domain: AbstractDomain,
         *,
         missing: ArrayLike | str = "center",
+        by: Mapping[str, Categories] | None = None,
+        way: int | None = None,
+        sets: Sequence[Sequence[str]] | None = None,
+        group_weights: Sequence[float] | None = None,
+        outside: str | Mapping[str, object] = "drop",
     ) -> None:
         object.__setattr__(self, "mean", Mean(columns, domain, missing=missing))
 

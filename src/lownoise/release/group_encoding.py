@@ -14,17 +14,17 @@ from lownoise.errors import FileError
 from lownoise.kinds import numbers
 from lownoise.noise.group_noise import group_mechanism, group_values
 from lownoise.noise.joint_groups import JointNoise, joint_mechanism
-from lownoise.release.encoding import evidence_to_dict
+from lownoise.release.encoding import evidence_to_dict, relation_to_dict
 from lownoise.release.marginal_evidence import dual_from_dict, dual_to_dict
 from lownoise.release.totals import size_from
-from lownoise.sensitivity.relations import ADD_REMOVE
+from lownoise.sensitivity.relations import ADD_REMOVE, Change
 from lownoise.sensitivity.residuals import marginal_orbits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise import AdditiveMechanism
-    from lownoise.questions.groups import GroupedMean
+    from lownoise.questions.groups import AbstractGrouped
     from lownoise.release.terms import Terms
 
 
@@ -56,7 +56,7 @@ def groups_from_dict(
     of_mean: Callable[[dict[str, Any], str, Any], Terms],
     fields: dict[str, Any],
     name: str,
-    question: GroupedMean,
+    question: AbstractGrouped,
 ) -> Terms:
     """Return the terms that a file states of means by groups.
 
@@ -73,6 +73,8 @@ def groups_from_dict(
     own = None if evidence is None else evidence["values"]
     # one group's numbers are those of a mean whose count is private
     one = {"relation": ADD_REMOVE, "size": None, "noise": noise["values"], "evidence": own}
+    if not question.counted:  # of one record, which changes by a point of the domain
+        one |= {"relation": relation_to_dict(Change(question.mean.domain)), "size": 1}
     values = of_mean({**fields, **one}, name, question.mean)
     if not values.gaussian:
         dual = None
@@ -96,7 +98,7 @@ def groups_from_dict(
     )
 
 
-def _tables(evidence: dict[str, Any], question: GroupedMean) -> ResidualDual:
+def _tables(evidence: dict[str, Any], question: AbstractGrouped) -> ResidualDual:
     found = dual_from_dict(question.groups, evidence["tables"], public=False, product=False)
     if not isinstance(found, ResidualDual):
         raise FileError("evidence is not that of means by groups")

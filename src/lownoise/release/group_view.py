@@ -22,9 +22,10 @@ from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import grown
 from lownoise.privacy import gaussian_dp
 from lownoise.release.group_scales import sums_embed, sums_scales, tables_covariance
+from lownoise.release.group_words import group_assumptions
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.mean_view import MeanView
-from lownoise.release.pure_bound import middle
+from lownoise.release.pure_bound import least_of, middle
 from lownoise.release.views import AbstractView
 from lownoise.sensitivity.relations import SUBSTITUTE, sensitivity_set
 from lownoise.sensitivity.residuals import marginal_orbits
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from lownoise.noise.groups import AbstractGroupTotals
     from lownoise.noise.residual import ResidualNoise
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions.groups import GroupedMean  # noqa: F401 (in quotes, below)
+    from lownoise.questions.groups import AbstractGrouped  # noqa: F401 (in quotes, below)
     from lownoise.release.terms import Terms
     from lownoise.sensitivity.factors import AbstractShape
 
@@ -47,8 +48,8 @@ _TINY = 2.0**-50
 
 
 @final
-class GroupView(AbstractView["GroupedMean"]):
-    """Sums about the center and the count, of each group."""
+class GroupView(AbstractView["AbstractGrouped"]):
+    """Sums about the center and the count, of each group; or totals."""
 
     @property
     def _totals(self) -> AbstractGroupTotals:
@@ -90,7 +91,7 @@ class GroupView(AbstractView["GroupedMean"]):
     @cached_property
     def exact_count(self) -> bool:
         """Whether the number of all rows is public, and has no noise in any margin."""
-        return self._terms.size is not None and self._terms.gaussian
+        return self._terms.size is not None and self._terms.gaussian and self.question.counted
 
     @cached_property
     def _apart(self) -> ResidualNoise:
@@ -109,14 +110,22 @@ class GroupView(AbstractView["GroupedMean"]):
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The sums and the count of each group."""
-        own = self._inner.names
+        own = self.own_names
         return tuple(f"{name} of {label}" for label in self.question.labels() for name in own)
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """What each number of one group is."""
+        if self.question.counted:
+            return self._inner.names
+        return tuple(f"sum({name})" for name in self.question.columns)
 
     @property
     def note(self) -> str:
         """What a ledger says of the release."""
         by = ", ".join(a.name for a in self.question.groups.attributes)
-        return f"{self._inner.note} by {by}"[:200]
+        own = self._inner.note
+        return f"{own if self.question.counted else own.replace('mean', 'sum', 1)} by {by}"[:200]
 
     @cached_property
     def spaces(self) -> list[tuple[int, ...]]:
@@ -272,7 +281,7 @@ class GroupView(AbstractView["GroupedMean"]):
         """Return the same errors, from those of all answers."""
         w = self.question.length
         own = self._inner.compared_errors(errors.reshape(-1, w)).reshape(len(errors), -1)
-        return np.asarray(own * np.repeat(self.question.weights, w - 1))
+        return np.asarray(own * np.repeat(self.question.weights, w - self.question.counted))
 
     def unit(self, *, plain: bool = False) -> str:
         """Return "the answers": columns have units of their own, and counts are of records."""
@@ -352,6 +361,10 @@ class GroupView(AbstractView["GroupedMean"]):
             order=terms.order,
             weights=view.matters,
         )
+        if not self.question.counted:  # a record keeps its group and takes the opposite values
+            image = self.question.mean.domain.as_image()
+            symmetric = image is not None and not np.any(image.center)
+            return max(bound.least(own), 2 * own * view.least * symmetric * (1 - _TINY))
         if dual is None or dual.query_weights.size != self.question.length:
             return bound.least(own)
         inner, mean = self._inner, self.question.mean
@@ -362,8 +375,11 @@ class GroupView(AbstractView["GroupedMean"]):
     @cached_property
     def pure_least(self) -> float:
         """As `least`, of the worst means; 0 where nothing is proved."""
-        known = self._terms.evidence is not None
-        return self._proved(self._inner.pure_least, None, self.matters) if known else 0.0
+        if self._terms.evidence is None:
+            return 0.0
+        counted = self.question.counted
+        own = self._inner.pure_least if counted else least_of(self.mean_terms)
+        return self._proved(own, None, self.matters)
 
     def ratio_radius(self, chosen: Sequence[int], level: float) -> Vector | float:
         """Return how many deviations sum − θ·count strays in a group of a margin, whatever θ is.
@@ -379,7 +395,10 @@ class GroupView(AbstractView["GroupedMean"]):
         """
         noise = self._terms.mechanism.noise
         if not isinstance(noise, JointNoise) or self.table_deviation(chosen) == 1:
-            return self.mean_terms.proof.ratio_quantile(level, 1)
+            proof = self.mean_terms.proof
+            if self.question.counted:
+                return proof.ratio_quantile(level, 1)
+            return np.asarray(proof.half_widths(level) / self._own_scales[0])
         return tail_quantile(1 - checked_level(level), noise.moment)
 
     @cached_property
@@ -407,39 +426,17 @@ class GroupView(AbstractView["GroupedMean"]):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What every release rests on, one sentence each."""
-        inner, size = self._inner.assumptions, self._terms.size
-        inner = (self.neighbour("comes or goes"), *inner[1:])
-        if size is not None:
-            changed = "takes any other values of its domain and any other group"
-            inner = (
-                self.neighbour(changed),
-                *inner[1:],
-                f"The number of rows, {size:,}, is public.",
-            )
-        said = [
-            *inner,
-            "The groups are public; none of them was taken from this table.",
-        ]
-        groups = self.question.groups
-        if any(a.outside is not None for a in groups.attributes):
-            said.append(
-                "A row whose category is missing or not declared counts in the group that is "
-                "declared for it."
-            )
-        if groups.drops:
-            said.append(
-                "A row whose category is missing or not declared is left out where its attribute "
-                "declares no group for it; nothing says how many were."
-            )
-        said.append("All groups agree on what they share; a count may be negative.")
-        return tuple(said)
+        size = self._terms.size
+        changed = "takes any other values of its domain and any other group"
+        own = self.neighbour("comes or goes" if size is None else changed)
+        return group_assumptions(self.question, own, self._inner.assumptions, size)
 
     @property
     def derived(self) -> dict[str, Any]:
         """What a file says of the deviations, for its readers, as JSON values."""
         groups = self.question.groups
         return {
-            "names": list(self._inner.names),
+            "names": list(self.own_names),
             "groups": [
                 {
                     "by": list(groups.names(chosen)),

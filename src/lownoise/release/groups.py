@@ -87,6 +87,45 @@ class GroupTable:
 
 
 @final
+@readable
+@dataclass(frozen=True, eq=False)
+class TotalTable:
+    """The released totals of one margin, a row a group.
+
+    Args:
+        by: the attributes.
+        labels: the group of each row, a text an attribute, shape (g, k).
+        columns: that were summed, d names.
+        sums: of the columns, unbiased, shape (g, d).
+        intervals: of the sums, each with chance `level`, shape (g, d, 2).
+        sum_deviations: the standard deviation of the noise of each, shape (d,).
+        level: over the noise.
+    """
+
+    by: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    columns: tuple[str, ...]
+    sums: Vector
+    intervals: Vector
+    sum_deviations: Vector
+    level: float
+
+    def to_pandas(self) -> DataFrame:
+        """Return a row a group: its labels, and of each column its total and ends.
+
+        Raises:
+            PlanError: where pandas is not installed.
+        """
+        found = {name: [own[i] for own in self.labels] for i, name in enumerate(self.by)}
+        numbers: dict[str, object] = {}
+        for j, name in enumerate(self.columns):
+            numbers[f"sum({name})"] = self.sums[:, j]
+            numbers[f"low({name})"] = self.intervals[:, j, 0]
+            numbers[f"high({name})"] = self.intervals[:, j, 1]
+        return frame({**found, **{free(name, self.by): own for name, own in numbers.items()}})
+
+
+@final
 class Groups:
     """Released means by groups.
 
@@ -98,8 +137,37 @@ class Groups:
     def __init__(self, terms: Terms, integers: Any) -> None:  # noqa: ANN401 (a row of them)
         self._terms, self._integers, self._view = terms, integers, GroupView(terms)
 
-    def table(self, names: Sequence[str], level: float) -> GroupTable:
+    def table(self, names: Sequence[str], level: float) -> GroupTable | TotalTable:
         """Return one margin; see `Release.groups`."""
+        if self._view.question.counted:
+            return self._means(names, level)
+        return self._totals(names, level)
+
+    def _labels(self, chosen: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+        own = [self._view.question.groups.attributes[i] for i in chosen]
+        return tuple(
+            tuple(a.label(k) for a, k in zip(own, place, strict=True))
+            for place in np.ndindex(*(a.size for a in own))
+        )
+
+    def _totals(self, names: Sequence[str], level: float) -> TotalTable:
+        view, question = self._view, self._view.question
+        chosen = question.groups.index(names)
+        deviations = view.scales(chosen)[0]
+        half = np.asarray(view.ratio_radius(chosen, level) * deviations)
+        sums = self._terms.mechanism.totals.sums(self._integers, chosen)
+        sums = sums.reshape(-1, question.length)
+        return TotalTable(
+            by=question.groups.names(chosen),
+            labels=self._labels(chosen),
+            columns=question.columns,
+            sums=frozen(sums),
+            intervals=frozen(np.stack([sums - half, sums + half], axis=-1)),
+            sum_deviations=frozen(np.asarray(deviations)),
+            level=float(level),
+        )
+
+    def _means(self, names: Sequence[str], level: float) -> GroupTable:
         view, question = self._view, self._view.question
         groups, mean = question.groups, question.mean
         chosen = groups.index(names)
@@ -122,14 +190,9 @@ class Groups:
         square = np.square(deviations[:-1]) - 2 * slope * beside[:-1]
         square += np.square(slope * deviations[-1])
         strays = np.sqrt(np.maximum(square, 0.0)) / counts[:, None]
-        attributes = [groups.attributes[i] for i in chosen]
-        labels = tuple(
-            tuple(a.label(k) for a, k in zip(attributes, place, strict=True))
-            for place in np.ndindex(*(a.size for a in attributes))
-        )
         return GroupTable(
             by=by,
-            labels=labels,
+            labels=self._labels(chosen),
             columns=question.columns,
             counts=frozen(counts.copy()),
             sums=frozen(found[:, :-1] + counts[:, None] * mean.center),

@@ -13,7 +13,7 @@ import numpy as np
 
 from lownoise.errors import FileError, PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.questions import GroupedMean, Marginals, Mean
+from lownoise.questions import AbstractGrouped, Marginals, Mean
 from lownoise.release import codec, folders, stored
 from lownoise.release.codec import Origin, Spend
 from lownoise.release.distributions import Distributed
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lownoise.nearest import Projected
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.release.distributions import Cumulative, Quantile
-    from lownoise.release.groups import GroupTable
+    from lownoise.release.groups import GroupTable, TotalTable
     from lownoise.release.marginals import Cell
     from lownoise.release.regions import Region
     from lownoise.release.terms import Terms
@@ -191,8 +191,8 @@ class Release(Guaranteed):
             raise PlanError("mean is of columns; other answers have estimate and interval")
         return question
 
-    def groups(self, *names: str, level: float = 0.95) -> GroupTable:
-        """Return the counts, sums and means of the groups of one margin, all of which agree.
+    def groups(self, *names: str, level: float = 0.95) -> GroupTable | TotalTable:
+        """Return the counts, sums and means of the groups of one margin; of `ln.Sum` totals alone.
 
         Args:
             names: of the attributes that rows are grouped by, of any margin that follows; none for
@@ -202,7 +202,7 @@ class Release(Guaranteed):
         Raises:
             QuestionError, PlanError: as `marginal`; where the level is out of range.
         """
-        if not isinstance(self.terms.question, GroupedMean):
+        if not isinstance(self.terms.question, AbstractGrouped):
             raise PlanError("groups are of ln.Mean(…, by=…); other answers have estimate")
         return Groups(self.terms, self.integers).table(names, level)
 

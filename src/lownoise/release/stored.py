@@ -33,8 +33,8 @@ from lownoise.privacy.shared import checked_uses
 from lownoise.privacy.units import unit_from_dict
 from lownoise.questions import (
     QUESTIONS,
+    AbstractGrouped,
     AbstractQueries,
-    GroupedMean,
     Marginals,
     Mean,
     Parity,
@@ -189,7 +189,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     exchanged = UNIT in fields and fields["relation"] == SUBSTITUTE
     # totals of units are those of rows that come and go, and so is their evidence
     inner = {**fields, "relation": ADD_REMOVE} if exchanged else fields
-    if exchanged and not isinstance(question, (GroupedMean, Marginals)):
+    if exchanged and not isinstance(question, (AbstractGrouped, Marginals)):
         inner[_SUMS] = isinstance(question, Mean) and of_sums(question.domain)
     terms = read(inner, name, question)
     if UNIT in fields:
@@ -336,7 +336,7 @@ def _marginals(fields: dict[str, Any], name: str, question: Marginals) -> Terms:
 _READERS: dict[type, Callable[[dict[str, Any], str, Any], Terms]] = {
     Mean: _mean,
     Sum: _sum,
-    GroupedMean: partial(groups_from_dict, _mean),
+    AbstractGrouped: partial(groups_from_dict, _mean),
     AbstractQueries: _queries,
     Parity: _parity,
     Marginals: _marginals,

@@ -12,6 +12,7 @@ import numpy as np
 from lownoise.bounds.means import directional_bound
 from lownoise.noise import AdditiveMechanism
 from lownoise.numbers.arrays import frozen
+from lownoise.release.group_words import missing_values
 from lownoise.release.mean_view import MeanView
 from lownoise.release.pure_bound import least_of
 from lownoise.release.views import AbstractRowView
@@ -152,14 +153,10 @@ class SumView(AbstractRowView["Sum"]):
     def assumptions(self) -> tuple[str, ...]:
         """What every release of totals rests on, whatever its noise, one sentence each."""
         terms, question = self._terms, self.question
-        if question.mean.drops_missing:
-            missing = "A row that lacks a value in any of the columns is left out."
-        else:
-            missing = "A missing value counts as the stand-in, by default the domain's center."
         return (
             self.neighbour(checked_relation(terms.relation).sentence),
             *question.mean.domain.assumptions,
-            missing,
+            missing_values(drops=question.mean.drops_missing),
             "The totals are unbiased; their number of rows is not released."
             if terms.size is None
             else f"The number of rows, {terms.size:,}, is public.",

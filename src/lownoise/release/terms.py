@@ -13,7 +13,7 @@ from lownoise.errors import PlanError
 from lownoise.kinds import row_of
 from lownoise.privacy.choices import paying
 from lownoise.privacy.units import rows_of
-from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity, Sum
+from lownoise.questions import AbstractGrouped, AbstractQueries, Marginals, Mean, Parity, Sum
 from lownoise.release.comparison import GAUSSIAN, NOTHING_COMPARED, Comparison
 from lownoise.release.group_view import GroupView
 from lownoise.release.linear_views import ParityView, QueryView
@@ -297,7 +297,7 @@ class Terms(Readable):
 VIEWS: dict[type, type[AbstractView[Any]]] = {
     Mean: MeanView,
     Sum: SumView,
-    GroupedMean: GroupView,
+    AbstractGrouped: GroupView,
     AbstractQueries: QueryView,
     Parity: ParityView,
     Marginals: MarginalView,

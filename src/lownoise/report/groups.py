@@ -6,12 +6,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.release.readable import free
 from lownoise.report import spelling
+from lownoise.report.group_totals import total_answers, total_rows
 from lownoise.report.intervals import intervals
 from lownoise.report.marginals import attributes_table
 from lownoise.report.mean import RATIO, MeanView, variance_ratio
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.release.groups import GroupTable
     from lownoise.report.parts import Part
 
 _MOST_COLUMNS = 6  # beside each other in a table
@@ -53,21 +53,23 @@ class GroupsView(AbstractView):
         """What the answers are called, all of them."""
         terms, question = self.terms, self.terms.question
         groups, count = question.groups, len(question.columns)
+        asked = spelling.count(count, "sum") + " and the count" * question.counted
+        worst = not self.gaussian and question.counted
         margins = spelling.count(groups.count, "margin")
         within = spelling.count(groups.cells, "group")
         return Wording(
-            asked=(f"{spelling.count(count, 'sum')} and the count in each of {within}, {margins}"),
+            asked=f"{asked} in each of {within}, {margins}",
             measure=spelling.measure(terms.order, "weighted ", "", ""),
-            noise="Gaussian, that of the means times that of the groups, rounded to a grid",
+            noise="Gaussian, that of the columns times that of the groups, rounded to a grid",
             how=spelling.in_order(terms.order, weighted=bool(np.any(groups.weights != 1))),
-            whose="" if self.gaussian else "the worst means, times the number of rows",
+            whose="the worst means, times the number of rows" if worst else "",
             unit="in the columns’ units",
             weight=self._weight(),
             details=(("Grouped by", ", ".join(shown(a.name) for a in groups.attributes)),),
         )
 
     def _weight(self) -> str:
-        if not self.gaussian:
+        if not self.gaussian or not self.terms.question.counted:
             return ""
         times = spelling.significant(self.terms.weights[-1])
         return (
@@ -80,17 +82,18 @@ class GroupsView(AbstractView):
         return int(self.terms.question.count)
 
     @cached_property
-    def table(self) -> GroupTable:
+    def table(self) -> Any:  # noqa: ANN401 (of means or of totals)
         """The margin that is shown: the one that was chosen, or the last."""
         question = self.terms.question
         names = self.chosen
         if names is None:
             names = question.groups.names(self.terms.view.spaces[-1])
-        found: GroupTable = self.release.groups(*names, level=self.level)
-        return found
+        return self.release.groups(*names, level=self.level)
 
     def answers(self) -> Section:
-        """Return counts and means of one margin with their intervals."""
+        """Return counts and means, or totals, of one margin with their intervals."""
+        if not self.terms.question.counted:
+            return total_answers(self.table, self._labels(), self.intervals(), self.percent)
         found, counts = self.table, self._counts()
         shown_columns = self._columns[:_MOST_COLUMNS]
         means = np.where(found.bounded[:, None], found.means, np.nan)
@@ -172,7 +175,9 @@ class GroupsView(AbstractView):
 
     def rows(self) -> tuple[tuple[str, ...], Iterator[Row]]:
         """Return the numbers of one margin: of each group its count, means and sums."""
-        return (*self.table.by, free("answer", self.table.by)), self._rows()
+        counted = self.terms.question.counted
+        rows = self._rows() if counted else total_rows(self.table)
+        return (*self.table.by, free("answer", self.table.by)), rows
 
     def _rows(self) -> Iterator[Row]:
         own = self.table
@@ -208,16 +213,18 @@ class GroupsView(AbstractView):
         """Return the deviations of each margin's sums and counts."""
         terms, groups = self.terms, self.terms.question.groups
         view = terms.view
-        listed = [f"sum({name} - center)" for name in self._columns[:_MOST_COLUMNS]]
+        counted = terms.question.counted
+        about = " - center" * counted
+        listed = [f"sum({name}{about})" for name in self._columns[:_MOST_COLUMNS]]
         rows = []
         for chosen in view.spaces[:MOST_ROWS]:
             own = view.scales(chosen)[0]
-            numbers = [*own[: len(listed)].tolist(), float(own[-1])]
+            numbers = [*own[: len(listed)].tolist(), *own[own.size - counted :].tolist()]
             cells = math.prod(groups.attributes[i].size for i in chosen)
             by = ", ".join(map(shown, groups.names(chosen))) or "all rows"
             rows.append((by, f"{cells:,}", *map(spelling.significant, numbers)))
         table = Table(
-            columns=columns("By", "Groups", *listed, "count", words=("Groups",)),
+            columns=columns("By", "Groups", *listed, *["count"] * counted, words=("Groups",)),
             rows=tuple(rows),
             caption="Standard deviations of the noise in each group, in each column’s unit.",
             hidden=max(len(view.spaces) - MOST_ROWS, 0),

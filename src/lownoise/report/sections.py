@@ -17,7 +17,7 @@ from lownoise.local_model.estimate import LocalEstimate
 from lownoise.nearest import Projected
 from lownoise.planning import LocalPlan
 from lownoise.privacy import Ledger
-from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity, Sum
+from lownoise.questions import AbstractGrouped, AbstractQueries, Marginals, Mean, Parity, Sum
 from lownoise.questions.streams import Running
 from lownoise.report import learning, local, projected, records, spelling
 from lownoise.report.groups import GroupsView
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _QUESTIONS: dict[type, type[AbstractView]] = {
     Mean: MeanView,
     Sum: MeanView,
-    GroupedMean: GroupsView,
+    AbstractGrouped: GroupsView,
     AbstractQueries: LinearView,
     Parity: LinearView,
     Marginals: MarginalsView,

@@ -169,8 +169,6 @@ class MeanSpec(AskedSpec):
     def _of_records(self) -> Self:
         """Refuse a domain that no release is made of, points outside of it, and unfit groups."""
         grouped = self.way is not None or self.sets is not None or self.group_weights is not None
-        if self.kind == "sum" and (self.by is not None or grouped):
-            raise mistake_text("asks for sums without a count, which have no groups; drop by")
         if self.domain is not None or self.by is not None or grouped or self.kind != "mean":
             try:
                 self.asked()
@@ -188,7 +186,7 @@ class MeanSpec(AskedSpec):
             names, points = read_points(self.points)
             stands = "drop" if self.missing == "drop" else "center"
             if self.kind == "sum":
-                return Sum(names, points, missing=stands)
+                return Sum(names, points, missing=stands, **self._groups())
             return Mean(names, points, missing=stands, **self._groups())
         columns = list(self.columns.values())
         domain = self.domain
@@ -199,7 +197,7 @@ class MeanSpec(AskedSpec):
         stand_in = "center" if own.count(None) == len(own) else _filled(own, middle)
         if self.kind == "sum":
             left_out = "drop" if self.missing == "drop" else stand_in
-            return Sum(list(self.columns), domain, missing=left_out)
+            return Sum(list(self.columns), domain, missing=left_out, **self._groups())
         if self.kind == "moments":
             left_out = "drop" if self.missing == "drop" else stand_in
             return Moments(list(self.columns), domain, missing=left_out, **self._groups())

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What means and totals by groups rest on, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lownoise.questions.groups import AbstractGrouped
+
+
+def missing_values(*, drops: bool) -> str:
+    """Return what becomes of missing values of totals."""
+    if drops:
+        return "A row that lacks a value in any of the columns is left out."
+    return "A missing value counts as the stand-in, by default the domain's center."
+
+
+def group_assumptions(
+    question: AbstractGrouped, neighbour: str, inner: tuple[str, ...], size: int | None
+) -> tuple[str, ...]:
+    """Return what every release by groups rests on, one sentence each.
+
+    Args:
+        question: what was asked.
+        neighbour: what a neighbouring table is.
+        inner: what a mean of one group rests on.
+        size: the public number of rows, None where it is private.
+    """
+    said = [neighbour, *inner[1:]]
+    if not question.counted:
+        mean = question.mean
+        said = [neighbour, *mean.domain.assumptions, missing_values(drops=mean.drops_missing)]
+        said.append("The totals are unbiased; no number of rows is released.")
+    if size is not None:
+        said.append(f"The number of rows, {size:,}, is public.")
+    said.append("The groups are public; none of them was taken from this table.")
+    groups = question.groups
+    if any(a.outside is not None for a in groups.attributes):
+        said.append(
+            "A row whose category is missing or not declared counts in the group that is "
+            "declared for it."
+        )
+    if groups.drops:
+        said.append(
+            "A row whose category is missing or not declared is left out where its attribute "
+            "declares no group for it; nothing says how many were."
+        )
+    agree = "All groups agree on what they share"
+    said.append(f"{agree}; a count may be negative." if question.counted else f"{agree}.")
+    return tuple(said)
