@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from lownoise.engines.tables import File
 
 # texts that spell numbers, but for the one point or comma in them
-_COMMA, _POINT = (rf"^([-+0-9eE_ \t\n\v\f\r]*){c}([-+0-9eE_ \t\n\v\f\r]*)$" for c in (",", r"\."))
+_COMMA, _POINT = (rf"^[-+0-9eE_ \t\n\v\f\r]*{c}[-+0-9eE_ \t\n\v\f\r]*$" for c in (",", r"\."))
 
 
 def open_files(
@@ -335,10 +335,10 @@ def _pointed(batch: Any, spared: Collection[str]) -> Any:  # noqa: ANN401
 
     made = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        if name in spared:
-            made.append(column)
-            continue
-        commas = pc.replace_substring_regex(column, _COMMA, r"\1.\2")
-        points = pc.replace_substring_regex(column, _POINT, r"\1,\2")
-        made.append(pc.if_else(pc.match_substring_regex(column, _COMMA), commas, points))
+        found = column
+        for own, other, number in ((",", ".", _COMMA), (".", ",", _POINT)):
+            if name not in spared and pc.any(pc.match_substring(column, own)).as_py():
+                is_one = pc.match_substring_regex(column, number)
+                found = pc.if_else(is_one, pc.replace_substring(column, own, other), found)
+        made.append(found)
     return pa.record_batch(made, schema=batch.schema)
