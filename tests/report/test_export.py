@@ -89,6 +89,21 @@ def test_columns_say_what_they_are(kind, tmp_path):
     assert number["unit"] == ("rows" if kind in ("marginals", "queries") else "the columns’ units")
 
 
+def test_what_devices_say_is_written_alike(tmp_path):
+    plan = ln.local(ln.Mean(["=age", "pay"], ln.Box([0, 0], [9, 1])), ln.local_dp(1.0))
+    found = plan.aggregate(plan.randomize_all([[3, 0.5]] * 40))
+    ends = found.interval(0.9)
+    known = [found.estimate, ends[:, 0], ends[:, 1], found.standard_deviation]
+    for form in FORMS:
+        found.export(tmp_path / f"x{form}", level=0.9)
+        heads, rows = read(tmp_path / f"x{form}")
+        assert heads == ["answer", "estimate", "low", "high", "standard_deviation"]
+        assert [label_of(row[0]) for row in rows] == ["=age", "pay"]
+        assert [row[1:] for row in rows] == np.transpose(known).tolist()
+    described = json.loads((tmp_path / "x.json").read_text())["columns"]
+    assert "chance about 0.9" in described[2]["meaning"]
+
+
 def test_any_marginal_is_written(tmp_path):
     own = released("marginals")
     own.export(tmp_path / "x.json", "=age", "sex", level=0.5)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, astuple, dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -19,6 +20,7 @@ from lownoise.release.regions import normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from os import PathLike
     from typing import Protocol
 
     from pandas import DataFrame
@@ -198,6 +200,15 @@ class LocalEstimate(Shown):
             "influence": self.influence,
         }
         return DataFrame(columns, index=list(self.names))
+
+    def export(self, path: str | PathLike[str], *, level: float = 0.95) -> None:
+        """Write the answers as a table, as `Release.export` does: .csv, .parquet or .json.
+
+        Raises:
+            PlanError: where the level is not between 0 and 1.
+            FileError: where the ending is another, or the file cannot be written.
+        """
+        import_module("lownoise.report").export(self, path, level=level)
 
     @property
     def _sums(self) -> Any:  # noqa: ANN401 (Python integers)

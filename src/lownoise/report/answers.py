@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import FileError, PlanError
+from lownoise.local_model.estimate import LocalEstimate
 from lownoise.release.readable import free
 from lownoise.report.sections import view_of
 
@@ -82,7 +83,7 @@ def export(
     or nothing.
 
     Args:
-        release: what was released, and so was paid for.
+        release: what was released, and so was paid for; or an estimate from devices' reports.
         path: the file, which is replaced where it exists.
         marginal: as that of `write_csv`.
         level: the chance with which each interval covers.
@@ -94,8 +95,16 @@ def export(
     from lownoise.release import codec
 
     write = _FORMS[form_of(path)]
-    heads, rows = _rows(release, marginal, level)
-    described = _described(release, heads, marginal, level)
+    if isinstance(release, LocalEstimate):
+        heads, rows = _of_devices(release, level)
+        described = _described(
+            heads, ("answer", "estimate", "the answer’s unit"), f"about {level:g}"
+        )
+    else:
+        heads, rows = _rows(release, marginal, level)
+        own = view_of(release, marginal=marginal, level=level).wording
+        called = (own.one, own.number, own.unit.removeprefix("in "))
+        described = _described(heads, called, f"{level:g}")
     with codec.drafted(Path(path)) as draft:
         write(draft, described, list(rows))
 
@@ -112,22 +121,33 @@ def form_of(path: str | PathLike[str]) -> str:
     return ending
 
 
+def _of_devices(found: LocalEstimate, level: float) -> tuple[list[str], list[_Answer]]:
+    """Return the headings, and of every answer of people's own devices its name and numbers."""
+    numbers = (found.estimate, *found.interval(level).T, found.standard_deviation)
+    rows = zip(found.names, *(own.tolist() for own in numbers), strict=True)
+    return ["answer", "estimate", *_NUMBERS], [((name,), tuple(own)) for name, *own in rows]
+
+
 def _described(
-    release: object, heads: Sequence[str], marginal: Sequence[str] | None, level: float
+    heads: Sequence[str], called: tuple[str, str, str], chance: str
 ) -> list[dict[str, str]]:
-    """Return what each column is: the data dictionary, public words alone."""
-    view = view_of(release, marginal=marginal, level=level)
+    """Return what each column is: the data dictionary, public words alone.
+
+    Args:
+        heads: the names of the columns.
+        called: what an answer is called, and its number, and in which unit that is.
+        chance: with which an interval covers.
+    """
     labels = len(heads) - len(_NUMBERS) - 1
-    unit = view.wording.unit.removeprefix("in ")
-    chance = f"{level:g}"
+    one, number, unit = called
     meanings = (
-        f"the released {view.wording.number}: the exact value and noise",
+        f"the released {number}: the exact value and noise",
         f"the lower end of an interval that covers the exact value with chance {chance}",
         f"the upper end of an interval that covers the exact value with chance {chance}",
         "the standard deviation of the noise",
     )
     texts = [
-        {"name": head, "type": "text", "meaning": f"which {view.wording.one} it is: {head}"}
+        {"name": head, "type": "text", "meaning": f"which {one} it is: {head}"}
         for head in heads[:labels]
     ]
     numbers = [
