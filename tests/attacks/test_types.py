@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise.engines import Coding, TotalsQuery, source
-from lownoise.engines.counts import read_bits, read_histogram, read_records
+from lownoise.engines.counts import read_histogram, read_parities, read_records
 from lownoise.engines.source import rows_of
 from lownoise.questions.attributes import attributes
 from lownoise.questions.universe import universe_of
@@ -146,7 +146,8 @@ def queries(labels, table):
 
 def parity(labels, table):
     """The parity of every column."""
-    return list(read_bits(ln.Parity(list(labels), 1, outside=1).attributes, table).parities([1]))
+    attributes = ln.Parity(list(labels), 1, outside=1).attributes
+    return read_parities(attributes, [1], table).sums
 
 
 def stream(labels, table):

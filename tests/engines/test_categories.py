@@ -15,6 +15,7 @@ import pytest
 import lownoise as ln
 from lownoise.engines import counts
 from lownoise.engines.counts import read_records, records_of
+from lownoise.engines.memory import MemorySource
 from lownoise.errors import EngineError, TableError
 from lownoise.questions.attributes import attributes
 
@@ -177,3 +178,28 @@ def test_a_stream_that_fails_midway_keeps_the_spend(tmp_path):
         plan.release(reader, ledger)
     assert "17" not in str(error.value)
     assert [e.state for e in ledger.entries()] == ["reserved"]
+
+
+def test_from_far_each_distinct_record_comes_once():
+    """Wide tables, whose rows come one by one from engines that are near: the same counts."""
+
+    class Far(MemorySource):
+        near = False
+
+        def batches(self, numbers, texts=()):
+            raise AssertionError("rows stay where they are")
+
+    rng = np.random.default_rng(7)
+    names = [f"c{i}" for i in range(8)]
+    columns = {name: rng.integers(-1, 9, 50).repeat(5) % 8 for name in names}
+    far, near = (
+        read_records(attributes(dict.fromkeys(names, 8)), own)
+        for own in (Far(columns), MemorySource(columns))
+    )
+    assert far.repeats is not None
+    assert len(far.codes[0]) <= 50
+    assert far.count == near.count == 250
+    sets = [(0,), (3, 7), (1, 2, 4), ()]
+    assert all(np.array_equal(far.marginal(own), near.marginal(own)) for own in sets)
+    pairs = [(0, 1), (2, 5)]
+    assert np.array_equal(far.marginals(pairs), near.marginals(pairs))

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines.counts import read_bits, read_histogram
+from lownoise.engines.counts import read_histogram, read_parities
 from lownoise.errors import FileError, LedgerError, PlanError, TableError
 from lownoise.noise import GaussianNoise
 from lownoise.numbers.packing import packed, unpacked
@@ -101,7 +101,7 @@ def test_answers_are_unbiased_with_the_promised_covariance(kind, relation):
     if kind == "queries":
         records = read_histogram(asked.universe, ROWS)
     else:
-        records = read_bits(asked.attributes, ROWS)
+        records = read_parities(asked.attributes, asked.degrees, ROWS)
     draws = np.array(
         [mechanism.answers(mechanism.run(records, randomness=randomness)) for _ in range(REPEATS)]
     )

@@ -16,7 +16,7 @@ of their columns has. 64 rows take one operation, so nothing of size 2^D is ever
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
@@ -58,12 +58,15 @@ class Records:
         sizes: the number of cells of each attribute, shape (D,).
         codes: the cell of each row, one array of shape (count,) an attribute; or None.
         table: the count of each cell of all attributes together, shape `sizes`; or None.
+        repeats: how many rows each of k codes stands for, shape (k,), where they are of distinct
+            records; or None.
     """
 
     count: int
     sizes: tuple[int, ...]
     codes: tuple[Codes, ...] | None
     table: Integers | None
+    repeats: Integers | None = None
 
     def marginal(self, chosen: Sequence[int]) -> Integers:
         """Return the exact counts over the attributes `chosen`, rising, shape (n, …).
@@ -85,7 +88,8 @@ class Records:
         for i in chosen[1:]:
             flat *= self.sizes[i]
             flat += self.codes[i]
-        return np.bincount(flat, minlength=math.prod(shape)).reshape(shape)
+        found = np.bincount(flat, self.repeats, math.prod(shape))  # exact to 2^53 rows
+        return found.astype(np.int64).reshape(shape)
 
     def marginals(self, sets: Sequence[Sequence[int]]) -> Integers:
         """Return the counts over several sets of attributes of the same sizes, shape (k, n, …).
@@ -98,8 +102,10 @@ class Records:
             [[1, 2], [1, 2]]
         """
         shape = [self.sizes[i] for i in sets[0]]
-        if self.codes is None or not shape or self.count > _FEW_ROWS:
+        few = self.codes is not None and self.repeats is None and self.count <= _FEW_ROWS
+        if not (few and shape):
             return np.stack([self.marginal(chosen) for chosen in sets])
+        assert self.codes is not None  # noqa: S101 (as above)
         codes = np.stack(self.codes)
         many = max(_AT_ONCE // max(self.count, 1), 1)
         found = [np.zeros(0, dtype=np.int64)]
@@ -143,14 +149,28 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
         return Records(
             count=int(counts.sum()), sizes=sizes, codes=None, table=counts.reshape(sizes)
         )
+    source, reader = opened(attributes, table)
     parts: list[list[Codes]] = [[np.zeros(0, dtype=_kind(n)) for n in sizes]]
+    repeats = [np.zeros(0, dtype=np.int64)]
 
-    def add(cells: list[Integers]) -> None:
+    def add(cells: list[Integers], counts: Integers | None) -> None:
         kept = np.all([c >= 0 for c in cells], axis=0)
         parts.append([c[kept].astype(_kind(n)) for c, n in zip(cells, sizes, strict=True)])
+        if counts is not None:
+            repeats.append(counts[kept])
 
-    _each_batch(attributes, table, add)
-    return records_of([np.concatenate(column) for column in zip(*parts, strict=True)], sizes)
+    with alike(failed(table, "counted")):
+        if source.near:
+            for batch in source.batches(reader.numbers, reader.texts):
+                add(reader.cells(batch), None)
+        else:
+            for groups in source.group_sums(reader.numbers, reader.texts):
+                add(reader.cells(groups.keys), groups.counts)
+    found = records_of([np.concatenate(column) for column in zip(*parts, strict=True)], sizes)
+    if source.near:
+        return found
+    each = np.concatenate(repeats)
+    return replace(found, count=int(each.sum()), repeats=each)
 
 
 def _counted(
@@ -176,18 +196,6 @@ def _counted(
             at = places(reader.cells(groups.keys))
             np.add.at(found, at[at >= 0], groups.counts[at >= 0])
         return found
-
-
-def _each_batch(
-    attributes: Sequence[Attribute],
-    table: Any,  # noqa: ANN401 (any frame)
-    add: Callable[[list[Integers]], None],
-) -> None:
-    """Give the rows of `table` to `add`, batch by batch: their cells, one array an attribute."""
-    source, reader = opened(attributes, table)
-    with alike(failed(table, "counted")):
-        for batch in source.batches(reader.numbers, reader.texts):
-            add(reader.cells(batch))
 
 
 @final
@@ -342,25 +350,73 @@ def bits_of(columns: Sequence[Integers]) -> Bits:
     return Bits(count=len(columns[0]), words=words.view(np.uint64))
 
 
-def read_bits(attributes: Sequence[Attribute], table: Any) -> Bits:  # noqa: ANN401 (any frame)
-    """Return the rows of `table` as bits.
+@final
+@dataclass(frozen=True, eq=False)
+class ParityCounts(AbstractFold):
+    """The sums over rows of (−1)^(sum of a set's bits), and last how many rows, shape (m + 1,).
+
+    Args:
+        reader: of the rows' cells, two of each attribute.
+        degrees: the sizes of the sets, as of `Bits.parities`.
+    """
+
+    reader: Reader
+    degrees: tuple[int, ...]
+
+    @property
+    def numbers(self) -> Sequence[str]:
+        """The columns in which a category is a number."""
+        return self.reader.numbers
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The columns of texts in which a category is a word."""
+        return self.reader.texts
+
+    def zeros(self) -> Integers:
+        """Return zeros."""
+        every = len(self.reader.attributes)
+        return np.zeros(sum(math.comb(every, k) for k in self.degrees) + 1, dtype=np.int64)
+
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Add rows."""
+        cells = self.reader.cells(batch)
+        kept = np.all([c >= 0 for c in cells], axis=0)
+        bits = bits_of([c[kept] for c in cells])
+        found[:-1] += bits.parities(self.degrees)
+        found[-1] += bits.count
+
+
+def read_parities(
+    attributes: Sequence[Attribute],
+    degrees: Sequence[int],
+    table: Any,  # noqa: ANN401 (any frame)
+) -> Parities:
+    """Return the parities of the rows of `table`.
 
     Args:
         attributes: the columns, of two categories each.
+        degrees: the sizes of the sets, as of `Bits.parities`.
         table: as `lownoise.engines.source.source_of` takes it.
 
     Raises:
         TableError, EngineError: as `read_records`.
     """
-    parts: list[Bits] = []
+    source, reader = opened(attributes, table)
+    with alike(failed(table, "counted")):
+        *sums, count = source.fold(ParityCounts(reader, tuple(degrees))).tolist()
+    return Parities(count, tuple(sums))
 
-    def add(cells: list[Integers]) -> None:
-        kept = np.all([c >= 0 for c in cells], axis=0)
-        parts.append(bits_of([c[kept] for c in cells]))
 
-    _each_batch(attributes, table, add)
-    none = np.zeros((len(attributes), 0), dtype=np.uint64)
-    return Bits(
-        count=sum(part.count for part in parts),
-        words=np.concatenate([none, *(part.words for part in parts)], axis=1),
-    )
+@final
+@dataclass(frozen=True)
+class Parities:
+    """What is asked of rows of bits.
+
+    Args:
+        count: the number of rows, less those that were left out.
+        sums: over them of (−1)^(sum of the set's bits), a set each.
+    """
+
+    count: int
+    sums: tuple[int, ...]

@@ -78,10 +78,13 @@ class AbstractSource(ABC):
     which is shown as it is and gives the spend back; anything else of it is replaced, too.
 
     `unit_kinds` are the kinds of columns that `bounded` tells units apart by without loss. Batches
-    have floats, and two integers may be one float, so that by default they are texts alone.
+    have floats, and two integers may be one float, so that by default they are texts alone. It is
+    `near` where rows are handed over at the pace at which they are read; from one that is not, only
+    distinct records come where all of them are needed.
     """
 
     unit_kinds: ClassVar[tuple[Kind, ...]] = ("texts",)
+    near: ClassVar[bool] = True
 
     @abstractmethod
     def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:

@@ -59,6 +59,7 @@ class SparkSource(AbstractSource):
     """
 
     unit_kinds = ("integers", "numbers", "texts")
+    near = False
     rows: Any
     names: tuple[str, ...]
 

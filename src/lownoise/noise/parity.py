@@ -32,7 +32,7 @@ from lownoise.sensitivity.residuals.cost import parity_cost_up, parity_costs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.engines.counts import Bits
+    from lownoise.engines.counts import Parities
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Parity
@@ -118,19 +118,19 @@ class ParityTotals(AbstractCountTotals["Parity"]):
         costs = parity_costs(len(asked.attributes), asked.degrees, SUBSTITUTE)
         return ParityChanges(costs, self.steps, tuple(asked.counts), 2.0)
 
-    def read(self, table: Any) -> Bits:  # noqa: ANN401 (what an engine takes)
-        """Return the bits of all rows.
+    def read(self, table: Any) -> Parities:  # noqa: ANN401 (what an engine takes)
+        """Return the parities of all rows.
 
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        from lownoise.engines.counts import read_bits
+        from lownoise.engines.counts import read_parities
 
-        records = read_bits(self.question.attributes, table)
+        records = read_parities(self.question.attributes, self.question.degrees, table)
         check_rows(self.size, records.count)
         return records
 
-    def exact(self, records: Bits) -> list[int]:
+    def exact(self, records: Parities) -> list[int]:
         """Return the integers without noise: never to be shown.
 
         Raises:
@@ -138,7 +138,7 @@ class ParityTotals(AbstractCountTotals["Parity"]):
         """
         check_rows(self.size, records.count)
         grid = np.repeat((1 / self.steps).astype(np.int64), self.question.counts)
-        found: list[int] = (records.parities(self.question.degrees) * grid).tolist()
+        found: list[int] = (np.array(records.sums, dtype=np.int64) * grid).tolist()
         return found
 
     @property
