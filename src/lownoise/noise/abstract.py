@@ -286,12 +286,22 @@ class AbstractNoise(ABC):
         """
         raise PlanError(f"noise={type(self).__name__} is not drawn bit by bit; use its integers")
 
+    def block(self, count: int, randomness: Randomness) -> Integers | None:
+        """Return what `many` does, where so many are drawn at once; None where one by one."""
+        return None
+
     def integers(self, randomness: Randomness) -> list[int]:
         """Return the rounding of one draw, r integers."""
+        found = self.block(1, randomness)
+        if found is not None:
+            return list(found[0].tolist())
         return rounded(self.draw(randomness), randomness=randomness)
 
     def many(self, count: int, randomness: Randomness) -> Integers:
         """Return the rounding of so many draws, whole numbers of any size; shape (count, r)."""
+        found = self.block(count, randomness)
+        if found is not None:
+            return found
         drawn = [self.integers(randomness) for _ in range(count)]
         return np.array(drawn, dtype=object).reshape(count, self.dimension)
 

@@ -113,11 +113,7 @@ class LaplaceNoise(AbstractNoise):
         """Return the noise, known by its bits so far."""
         return laplace(self.scales, randomness=randomness)
 
-    def integers(self, randomness: Randomness) -> list[int]:
-        """Return the rounding of one draw, r integers."""
-        return list(self.many(1, randomness)[0].tolist())
-
-    def many(self, count: int, randomness: Randomness) -> Integers:
+    def block(self, count: int, randomness: Randomness) -> Integers:
         """Return the rounding of so many draws, shape (count, r)."""
         scales = np.tile(self.scales, count)
         if np.all(scales <= MOST):
@@ -221,17 +217,12 @@ class KNormNoise(AbstractNoise):
         """Return the noise, known by its bits so far."""
         return k_norm_noise(self.gauge.uniform, self.scale, randomness=randomness)
 
-    def integers(self, randomness: Randomness) -> list[int]:
-        """Return the rounding of one draw, r integers."""
-        return list(self.many(1, randomness)[0].tolist())
-
-    def many(self, count: int, randomness: Randomness) -> Integers:
-        """Return the rounding of so many draws, shape (count, r)."""
+    def block(self, count: int, randomness: Randomness) -> Integers | None:
+        """Return the rounding of so many draws of an ellipsoid's noise, shape (count, r)."""
         from flint import arb
 
         if (factor := self.gauge.ellipsoid) is None:
-            drawn = [rounded(self.draw(randomness), randomness=randomness) for _ in range(count)]
-            return np.array(drawn, dtype=object).reshape(count, -1)
+            return None
         lengths = np.full(count, self.scale)
         return rounded_points(
             factor, lengths, lambda _: arb(self.scale), randomness=randomness, gamma=True

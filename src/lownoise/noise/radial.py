@@ -143,11 +143,7 @@ class RadialNoise(AbstractNoise):
 
         return Composed(self.dimension, (point,), stretched)
 
-    def integers(self, randomness: Randomness) -> list[int]:
-        """Return the rounding of one draw, r integers."""
-        return list(self.many(1, randomness)[0].tolist())
-
-    def many(self, count: int, randomness: Randomness) -> Integers:
+    def block(self, count: int, randomness: Randomness) -> Integers:
         """Return the rounding of so many draws, shape (count, r)."""
         from flint import arb
 
