@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Letters = NDArray[np.uint8]
     Mask = NDArray[np.bool_]
 
-LARGEST = 1 << 28  # bytes: a block with a record as long has few others, and no line is sorted
+LARGEST = 1 << 26  # bytes: a block with a record as long has few others, and no line is sorted
 _FEED, _QUOTE, _ASCII = ord("\n"), ord('"'), 127
 
 
@@ -183,13 +183,13 @@ def _odd_records(
     """
     rows: list[list[str]] = []
     places: list[int] = []
-    stops, at = [0, *ends.tolist()], 0
+    at = 0
 
     def lines() -> Iterator[str]:
         nonlocal at
         while at < ends.size:
             at += 1
-            yield decoded(data[stops[at - 1] : stops[at]])
+            yield decoded(data[int(ends[at - 2]) if at > 1 else 0 : int(ends[at - 1])])
         at += 1  # a record asks for more
 
     reader = records(lines(), dialect)
