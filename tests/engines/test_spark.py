@@ -2,8 +2,8 @@
 """Spark gives the reference's integers for every question, whatever rows hold and tasks suffer.
 
 Mutants, each seen red: texts cast by Spark; sums of whole 64-bit integers; units told apart by a
-session's collation; a window ordered by the texts alone; failures that are shown; a partition that
-is added twice.
+column's collation; rows of units ordered by texts before numbers; what pyspark logs of a failure
+let through; a plan that draws anew taken.
 """
 
 import decimal
@@ -147,6 +147,14 @@ def test_every_question_has_the_same_integers_on_every_engine(question, unit):
     expected = units.exact(mechanism, reference).tolist()
     assert units.exact(mechanism, arrow).tolist() == expected
     assert units.exact(mechanism, own).tolist() == expected
+
+
+def test_distinct_records_of_wide_marginals_come_once():
+    """Of more cells than one table of all of them has."""
+    wide = ln.Marginals({"id": 2000, "x": 3000, "word": ["x", "1"]}, way=1, outside="extra")
+    mechanism = ln.plan(wide, budget=ln.zcdp(1), relation="add_remove").terms.mechanism
+    reference, _, own = tables(units.drawn(40, units.dice(8)))
+    assert units.exact(mechanism, own).tolist() == units.exact(mechanism, reference).tolist()
 
 
 @pytest.mark.parametrize("seed", range(1, 5))

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m benchmarks.spark [ROWS]`: from a table on Spark to exact totals, beside bare Spark.
+
+Both read the same Parquet files, in turn, several times; a figure is the median of the ratios of
+pairs. Bare is Spark's own query for the same columns, without clipping, quantising, or care for
+what is missing. A rate is rows a second and core of all that a release reads.
+"""
+
+import os
+import statistics
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow.parquet as pq
+
+from benchmarks.tables import TARGET, rows, table, timed
+from lownoise.engines import sessions
+
+ROWS = 5_000_000
+FILES = 8
+PAIRS = 5
+
+
+def main(count: int) -> None:
+    """Print a row for each figure: ours, bare, the median of the ratios of pairs, and the rate."""
+    cores = os.cpu_count() or 1
+    session = sessions.running({"spark.sql.shuffle.partitions": str(2 * cores)})
+    print("| totals | ours, s | bare, s | ratio | target | | rows/s and core |")
+    print("|---|---:|---:|---:|---:|---|---:|")
+    with TemporaryDirectory() as folder:
+        held = table(count)
+        for part in range(FILES):
+            own = held.slice(part * count // FILES, count // FILES)
+            pq.write_table(own, Path(folder) / f"{part}.parquet")
+        frame = session.read.parquet(folder)
+        frame.createOrReplaceTempView("held")
+        for label, ours, bare in rows("held"):
+            both = [
+                (
+                    timed(lambda: ours(frame)),  # noqa: B023 (run at once)
+                    timed(lambda: session.sql(bare).collect()),  # noqa: B023
+                )
+                for _ in range(PAIRS + 1)
+            ][1:]
+            ratio = statistics.median(a / b for a, b in both)
+            a, b = (statistics.median(pair[i] for pair in both) for i in (0, 1))
+            verdict = "PASS" if ratio <= TARGET else "FAIL"
+            cells = (label, f"{a:.2f}", f"{b:.2f}", f"{ratio:.2f}", TARGET, verdict)
+            print("| " + " | ".join(map(str, cells)) + f" | {count / a / cores:,.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(float(sys.argv[1])) if len(sys.argv) > 1 else ROWS)
