@@ -270,6 +270,19 @@ def test_a_file_that_a_row_made_fails_as_rows_do(tmp_path, wrong):
     assert [e.state for e in ledger.entries()] == ["reserved"]
 
 
+@pytest.mark.parametrize("text", ["b\n1\n", "a,a\n1,1\n", "a\r1\r2", ""])
+def test_no_first_line_tells_where_it_stands(tmp_path, text):
+    """The first file is refused before anything is paid, and its folder is a value."""
+    (tmp_path / "s=SECRET").mkdir()
+    (tmp_path / "s=SECRET" / "t.csv").write_text(text)
+    pattern = f"{tmp_path}/*/*.csv"
+    for table in (pattern, ln.Table(pattern, partitions=["s"])):
+        with pytest.raises(TableError) as refusal:
+            opened(table, ["a"])
+        assert "SECRET" not in str(refusal.value)
+        assert pattern in str(refusal.value)
+
+
 def test_partitions_of_text(tmp_path):
     for state in ("TX", "CA"):
         (tmp_path / f"s={state}").mkdir()

@@ -136,7 +136,7 @@ def dialect_of(path: Path) -> Dialect:
     return _TABS if path.name.lower().removesuffix(".gz").endswith(".tsv") else _COMMAS
 
 
-def first_record(file: Any, path: Path, dialect: Dialect) -> list[str]:  # noqa: ANN401
+def first_record(file: Any, path: Path | str, dialect: Dialect) -> list[str]:  # noqa: ANN401
     """Return the fields of the first record of a file of bytes, which is read as far.
 
     Args:
@@ -151,7 +151,7 @@ def first_record(file: Any, path: Path, dialect: Dialect) -> list[str]:  # noqa:
     return found
 
 
-def _first_lines(file: Any, path: Path) -> Iterator[str]:  # noqa: ANN401
+def _first_lines(file: Any, path: Path | str) -> Iterator[str]:  # noqa: ANN401
     """Yield the lines, each ending at its line feed, without carriage returns."""
     first = True
     for raw in file:

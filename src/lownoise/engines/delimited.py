@@ -55,11 +55,13 @@ class TextFile:
         path: the file, compressed where its name ends with .gz.
         dialect: what it is written in.
         block: how many bytes are read at once.
+        shown: how messages call it, where its own name may follow from rows; "" for its path.
     """
 
     path: Path
     dialect: Dialect
     block: int = _BLOCK
+    shown: str = ""
 
     def blocks(self, columns: Sequence[str]) -> Iterator[tuple[Parser, Block]]:
         """Yield blocks of rows, and what finds `columns` in them.
@@ -70,14 +72,14 @@ class TextFile:
             OSError, EOFError, zlib.error: where the file cannot be read, or is cut or damaged.
         """
         with self._open() as file:
-            parser = self.parser(first_record(file, self.path, self.dialect), columns)
+            parser = self.parser(first_record(file, self.shown or self.path, self.dialect), columns)
             for block in blocks(file, self.dialect, self.block):
                 yield parser, block
 
     def header(self) -> list[str]:
         """Return the names in the first line."""
         with self._open() as file:
-            return first_record(file, self.path, self.dialect)
+            return first_record(file, self.shown or self.path, self.dialect)
 
     def parser(self, header: list[str], columns: Sequence[str]) -> Parser:
         """Return what finds the columns, of which each must stand once in the first line."""
@@ -85,8 +87,8 @@ class TextFile:
             if header.count(column) != 1:
                 how = "does not stand" if column not in header else "stands twice"
                 raise TableError(
-                    f"column={column!r} {how} in the first line of {self.path}; name each column "
-                    f"once there, with {_NAMES[self.dialect.separator]} between",
+                    f"column={column!r} {how} in the first line of {self.shown or self.path}; "
+                    f"name each column once there, with {_NAMES[self.dialect.separator]} between",
                 )
         return Parser(tuple(map(header.index, columns)), len(header), self.dialect)
 

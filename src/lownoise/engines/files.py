@@ -132,7 +132,7 @@ def text_files(table: Any) -> tuple[TextFile, ...]:  # noqa: ANN401
         return ()
     files = found_files(table)
     kind_of(table, files)
-    return tuple(TextFile(file.path, table.dialect(file.path)) for file in files)
+    return tuple(TextFile(file.path, table.dialect(file.path), shown=file.shown) for file in files)
 
 
 def fit(rows: Any, columns: Sequence[str], ordered: Collection[str]) -> None:  # noqa: ANN401
@@ -184,7 +184,10 @@ def _text(table: Table, kind: tuple[str, ...], own: Sequence[str]) -> _Format:
     def read(file: File) -> Any:  # noqa: ANN401
         if kind is JSON:
             return open_lines(file.path, own or [""])
-        return open_text(file.path, own, table.dialect(file.path))
+        try:
+            return open_text(file.path, own, table.dialect(file.path))
+        except TableError as error:  # it names the file, whose folder may be a value
+            raise TableError(str(error).replace(str(file.path), file.shown)) from None
 
     def types(file: File) -> None:
         if kind is CSV:
