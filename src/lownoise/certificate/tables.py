@@ -182,6 +182,11 @@ class OrderedDual:
     pairs: Integers
     chances: Vector
 
+    @property
+    def becoming(self) -> bool:
+        """Whether it is about records that become others."""
+        return bool(np.any(self.patterns) or np.any(self.pairs[:, 0] != self.pairs[:, 1]))
+
     def least(
         self, changes: Blocks, order: float, weights: Vector, embed: Vector | None = None
     ) -> float:

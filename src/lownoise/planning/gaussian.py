@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -252,13 +253,22 @@ def plan_marginals(question: Marginals, request: Request) -> Plan:
         blocks = ordered_blocks(question, public=size is not None)
         along = solve_ordered(blocks, order, rtol, progress)
         noise = ordered_mechanism(attributes, blocks, size, along.noise, parameter)
-        return _plan(question, request.budget, order, along, noise)
+        found = _plan(question, request.budget, order, along, noise)
+        if not request.exchanged or categories > _MOST_PAIRED:
+            return found
+        # what is proved of a public number of records holds of units that become others, too
+        apart = ordered_blocks(question, public=True)
+        weights = np.sqrt(blocks.plain.weights)
+        other = solve_ordered(apart, order, rtol, progress).dual
+        if other.least(apart, order, weights) <= along.dual.least(blocks, order, weights):
+            return found
+        return replace(found, terms=replace(found.terms, evidence=other))
     plain = split_marginals(question, public=size is not None)
-    found = solve_residual(
+    within = solve_residual(
         plain.plain, order, relation, rtol, progress, exchanged=request.exchanged
     )
-    mechanism = residual_mechanism(attributes, plain, size, found.noise, parameter)
-    return _plan(question, request.budget, order, found, mechanism)
+    mechanism = residual_mechanism(attributes, plain, size, within.noise, parameter)
+    return _plan(question, request.budget, order, within, mechanism)
 
 
 def _plan(

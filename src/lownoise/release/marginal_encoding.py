@@ -57,6 +57,8 @@ def marginals_from_dict(
     noise: dict[str, Any],
     evidence: dict[str, Any],
     distance: float = 0.0,
+    *,
+    exchanged: bool = False,
 ) -> tuple[AdditiveMechanism, Dual]:
     """Return the mechanism and the evidence that `marginals_to_dict` described.
 
@@ -67,6 +69,7 @@ def marginals_from_dict(
         noise: as it was written.
         evidence: as it was written.
         distance: of the noise's law from the exact one that the budget allows, in total variation.
+        exchanged: whether records become others where their number is private.
 
     Raises:
         FileError: where they do not fit the question.
@@ -75,7 +78,7 @@ def marginals_from_dict(
         raise FileError("rows would be dropped from a table of public size")
     public = size is not None
     product = "axes" in (noise if name == "gaussian" else evidence)
-    dual = dual_from_dict(question, evidence, public=public, product=product)
+    dual = dual_from_dict(question, evidence, public=public, product=product, exchanged=exchanged)
     if name in WAYS:
         return _signed_from_dict(question, name, size, noise), dual
     if name == "k_norm":

@@ -38,7 +38,12 @@ def dual_to_dict(dual: Dual) -> dict[str, Any]:
 
 
 def dual_from_dict(
-    question: Marginals, evidence: dict[str, Any], *, public: bool, product: bool
+    question: Marginals,
+    evidence: dict[str, Any],
+    *,
+    public: bool,
+    product: bool,
+    exchanged: bool = False,
 ) -> Dual:
     """Return the evidence that `dual_to_dict` described.
 
@@ -47,6 +52,7 @@ def dual_from_dict(
         evidence: what it returned.
         public: whether the number of records is public.
         product: whether noise along ordered attributes is a product.
+        exchanged: whether evidence may be about records that become others where it is private.
 
     Raises:
         FileError: where it does not fit the question.
@@ -55,7 +61,8 @@ def dual_from_dict(
         return _residual_dual(evidence, marginal_orbits(question))
     if product:
         return _product_dual(evidence, product_blocks(question, public=public))
-    return _ordered_dual(evidence, ordered_blocks(question, public=public))
+    blocks = ordered_blocks(question, public=public)
+    return _ordered_dual(evidence, blocks, becoming=public or exchanged)
 
 
 def _residual_to_dict(dual: ResidualDual) -> dict[str, Any]:
@@ -83,14 +90,12 @@ def _ordered_to_dict(dual: OrderedDual) -> dict[str, Any]:
     }
 
 
-def _ordered_dual(evidence: dict[str, Any], blocks: Blocks) -> OrderedDual:
+def _ordered_dual(evidence: dict[str, Any], blocks: Blocks, *, becoming: bool) -> OrderedDual:
     chances = numbers(evidence["chances"], "evidence.chances", len(evidence["chances"]))
     most = blocks.plain.members
     patterns = _integer_rows(evidence["patterns"], "patterns", (chances.size, most.size), most)
     top = np.full(2, blocks.categories - 1)
     pairs = _integer_rows(evidence["pairs"], "pairs", (chances.size, 2), top)
-    if not blocks.public and (np.any(patterns) or np.any(pairs[:, 0] != pairs[:, 1])):
-        raise FileError("evidence has changes of a record where none is changed")
     counts = blocks.counts
     if len(evidence["cells"]) != len(counts):
         raise FileError(f"evidence.cells are not {len(counts)} lists")
@@ -98,7 +103,10 @@ def _ordered_dual(evidence: dict[str, Any], blocks: Blocks) -> OrderedDual:
         numbers(given, "evidence.cells", count)
         for given, count in zip(evidence["cells"], counts, strict=True)
     ]
-    return OrderedDual(cells=tuple(cells), patterns=patterns, pairs=pairs, chances=chances)
+    found = OrderedDual(cells=tuple(cells), patterns=patterns, pairs=pairs, chances=chances)
+    if found.becoming and not becoming:
+        raise FileError("evidence has changes of a record where none is changed")
+    return found
 
 
 def _product_to_dict(dual: ProductDual) -> dict[str, Any]:

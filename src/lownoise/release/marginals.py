@@ -108,11 +108,14 @@ class MarginalView(AbstractView[Marginals]):
         """What one record changes: all that the evidence is about."""
         if self._terms.exchanged and isinstance(self._terms.evidence, ResidualDual):
             return TableChanges(marginal_orbits(self.question), ADD_REMOVE, exchanged=True)
-        if self._terms.gaussian:
+        public = self._terms.size is not None
+        if self._terms.exchanged and isinstance(self._terms.evidence, OrderedDual):
+            public = self._terms.evidence.becoming
+        elif self._terms.gaussian:
             return self._totals.changes
         about = row_of(_BODIES, self._terms.evidence)
         assert about is not None  # noqa: S101 (what all evidence on marginals has)
-        return about(self.question, public=self._terms.size is not None)
+        return about(self.question, public=public)
 
     def unbeaten(self, epsilon: float) -> float:
         """Return what no ε-DP mechanism's error is below on every table, by volume."""

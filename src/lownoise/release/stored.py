@@ -189,7 +189,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     exchanged = UNIT in fields and fields["relation"] == SUBSTITUTE
     # totals of units are those of rows that come and go, and so is their evidence
     inner = {**fields, "relation": ADD_REMOVE} if exchanged else fields
-    if exchanged and not isinstance(question, (AbstractGrouped, Marginals)):
+    if exchanged and not isinstance(question, AbstractGrouped):
         inner[_SUMS] = isinstance(question, Mean) and of_sums(question.domain)
     terms = read(inner, name, question)
     if UNIT in fields:
@@ -327,8 +327,15 @@ def _by_degree(fields: dict[str, Any], name: str, question: Parity) -> AdditiveM
 def _marginals(fields: dict[str, Any], name: str, question: Marginals) -> Terms:
     size = size_from(fields)
     head = _head(fields, name)
+    distance = _distance(head["budget"])
     mechanism, dual = marginals_from_dict(
-        question, name, size, fields["noise"], fields["evidence"], _distance(head["budget"])
+        question,
+        name,
+        size,
+        fields["noise"],
+        fields["evidence"],
+        distance,
+        exchanged=_SUMS in fields,
     )
     return Terms(question=question, mechanism=mechanism, evidence=dual, **head)
 
