@@ -114,7 +114,7 @@ def test_sums_beyond_64_bits_are_exact(ansi):
 
 def test_what_partitions_add_up_to_is_exact_beyond_64_bits():
     class Large(AbstractFold):
-        numbers, texts = ("x",), ()
+        columns = ("x",), ()
 
         def zeros(self):
             return np.zeros((2, 1), dtype=np.int64)

@@ -214,14 +214,9 @@ class CellCounts(AbstractFold):
     places: Callable[[list[Integers]], Integers]
 
     @property
-    def numbers(self) -> Sequence[str]:
-        """The columns in which a category is a number."""
-        return self.reader.numbers
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """The columns of texts in which a category is a word."""
-        return self.reader.texts
+    def columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those in which a category is a number, and those in which one is a word."""
+        return self.reader.numbers, self.reader.texts
 
     def zeros(self) -> Integers:
         """Return zeros."""
@@ -364,14 +359,9 @@ class ParityCounts(AbstractFold):
     degrees: tuple[int, ...]
 
     @property
-    def numbers(self) -> Sequence[str]:
-        """The columns in which a category is a number."""
-        return self.reader.numbers
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """The columns of texts in which a category is a word."""
-        return self.reader.texts
+    def columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those in which a category is a number, and those in which one is a word."""
+        return self.reader.numbers, self.reader.texts
 
     def zeros(self) -> Integers:
         """Return zeros."""

@@ -186,14 +186,9 @@ class _Parsing(AbstractFold):
     work: AbstractFold
 
     @property
-    def numbers(self) -> Sequence[str]:
-        """The columns that are read as numbers."""
-        return self.work.numbers
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """The columns of texts."""
-        return self.work.texts
+    def columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those of the work."""
+        return self.work.columns
 
     @property
     def names(self) -> list[str]:

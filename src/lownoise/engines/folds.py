@@ -46,13 +46,18 @@ class AbstractFold(ABC):
 
     @property
     @abstractmethod
-    def numbers(self) -> Sequence[str]:
-        """The columns that are read as numbers, as of `AbstractSource.batches`."""
+    def columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Which are read as numbers, and which as texts, as of `AbstractSource.batches`."""
 
     @property
-    @abstractmethod
+    def numbers(self) -> Sequence[str]:
+        """The columns that are read as numbers."""
+        return self.columns[0]
+
+    @property
     def texts(self) -> Sequence[str]:
         """The columns of texts that are read as they are."""
+        return self.columns[1]
 
     @abstractmethod
     def zeros(self) -> Integers:
@@ -96,14 +101,9 @@ class CodeSums(AbstractFold):
     query: TotalsQuery
 
     @property
-    def numbers(self) -> Sequence[str]:
-        """The columns of the coding."""
-        return self.query.coding.columns
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """None."""
-        return ()
+    def columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those of the coding, as numbers."""
+        return self.query.coding.columns, ()
 
     def zeros(self) -> Integers:
         """Return zeros, a pair a code and one for the count."""
@@ -148,14 +148,9 @@ class RangeSums(AbstractFold):
     complete: bool
 
     @property
-    def numbers(self) -> Sequence[str]:
-        """The columns."""
-        return [name for name, _, _ in self.ranges]
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """None."""
-        return ()
+    def columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those of the ranges, as numbers."""
+        return [name for name, _, _ in self.ranges], ()
 
     def zeros(self) -> Integers:
         """Return zeros."""

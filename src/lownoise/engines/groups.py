@@ -74,14 +74,10 @@ class GroupCodes(AbstractFold):
     query: TotalsQuery
 
     @property
-    def numbers(self) -> Sequence[str]:
-        """The columns that rows are grouped by, where they are numbers, and those of the codes."""
-        return list(dict.fromkeys([*self.reader.numbers, *self.query.coding.columns]))
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """The columns of texts that rows are grouped by."""
-        return self.reader.texts
+    def columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those that rows are grouped by, where they are numbers, and of the codes; and texts."""
+        numbers = dict.fromkeys([*self.reader.numbers, *self.query.coding.columns])
+        return list(numbers), self.reader.texts
 
     @property
     def sizes(self) -> tuple[int, ...]:
