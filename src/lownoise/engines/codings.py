@@ -99,7 +99,7 @@ class AbstractCoding(ABC):
         for start in range(0, len(columns[0]), BLOCK):
             blocks = [column[start : start + BLOCK] for column in columns]
             for j, codes in enumerate(self.coordinates(blocks)):
-                found[j] += _added(codes, largest[j])
+                found[j] += added(codes, largest[j])
         return found
 
     def of_integers(self) -> list[ScaledIntegers] | None:
@@ -235,8 +235,17 @@ def exact_width(largest: float) -> int:
     return min(1 << math.frexp(2 * _EXACT / max(largest, 1.0))[1] - 1, BLOCK)
 
 
-def _added(codes: Vector, largest: float) -> int:
-    """Return the exact sum of codes, shape (n,), of at most that size."""
+def added(codes: Vector, largest: float) -> int:
+    """Return the exact sum of codes of at most that size.
+
+    Args:
+        codes: floats that are whole, shape (n,), n at most `BLOCK`.
+        largest: at least the size of a code, at most 2^52.
+
+    Examples:
+        >>> added(np.array([2.0**52, 1.0, -3.0]), 2.0**52) - 2**52
+        -2
+    """
     width = exact_width(largest)
     if width < _SUMMED:
         high = np.floor(codes * 2.0**-26)  # halves, which 2^26 of add up exactly

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.codings import Coding, Totals
+from lownoise.engines.codings import BLOCK, Totals, added
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,16 +160,16 @@ class RangeSums(AbstractFold):
         """Add the integers of rows."""
         columns = complete_rows(batch.numbers) if self.complete else batch.numbers
         found[-1, 2] += len(columns[0])
-        lower, upper = np.array([ends for _, *ends in self.ranges], dtype=np.float64).T
-        zero, one = np.zeros(len(lower)), np.ones(len(lower))
-        coding = Coding(
-            columns=tuple(self.numbers),
-            lower=lower,
-            upper=upper,
-            center=zero,
-            missing=zero,
-            step=one,
-        )
-        for i, (total, column) in enumerate(zip(coding.sums(columns), columns, strict=True)):
-            present = len(column) - int(np.count_nonzero(np.isnan(column)))
-            found[i] += (total >> HALF, total & ((1 << HALF) - 1), present)
+        buffer = np.empty(min(BLOCK, len(columns[0])))
+        for i, (column, (_, lower, upper)) in enumerate(zip(columns, self.ranges, strict=True)):
+            largest = float(max(abs(lower), abs(upper)))
+            for start in range(0, len(column), BLOCK):
+                part = column[start : start + BLOCK]
+                clipped = np.clip(part, float(lower), float(upper), out=buffer[: len(part)])
+                lacks = 0
+                if np.isnan(clipped.sum()):
+                    missing = np.isnan(clipped)
+                    lacks = int(np.count_nonzero(missing))
+                    clipped[missing] = 0
+                total = added(clipped, largest)
+                found[i] += (total >> HALF, total & ((1 << HALF) - 1), len(part) - lacks)
