@@ -11,10 +11,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import harness
-
 import befallen
 import sparks
+from crash import harness
 
 FILES = ("engines/spark.py", "privacy/ledger.py", "release/codec.py")
 STEPS = (

@@ -102,10 +102,8 @@ class Records:
             [[1, 2], [1, 2]]
         """
         shape = [self.sizes[i] for i in sets[0]]
-        few = self.codes is not None and self.repeats is None and self.count <= _FEW_ROWS
-        if not (few and shape):
+        if self.repeats is not None or self.codes is None or not shape or self.count > _FEW_ROWS:
             return np.stack([self.marginal(chosen) for chosen in sets])
-        assert self.codes is not None  # noqa: S101 (as above)
         codes = np.stack(self.codes)
         many = max(_AT_ONCE // max(self.count, 1), 1)
         found = [np.zeros(0, dtype=np.int64)]

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from lownoise.privacy.readings import AbstractReading
 
 
+_LONGEST = 1000  # letters of a path, and of a dataset behind it
+
+
 @final
 @readable
 @dataclass(frozen=True, init=False)
@@ -121,10 +124,10 @@ class Ledger(Account):
             >>> import tempfile
             >>> path = tempfile.mkdtemp() + "/privacy.ledger"
             >>> from lownoise import zcdp
-            >>> Ledger.open_or_create(path, "flights", zcdp(0.5)).charge(zcdp(0.1), "of May")
+            >>> Ledger.open_or_create(path, "flights", zcdp(0.5)).charge(zcdp(0.25), "of May")
             1
             >>> Ledger.open_or_create(path, "flights", zcdp(0.5)).remaining()
-            {'rho': 0.4}
+            {'rho': 0.25}
         """
         ledger = cls(path, dataset)
         total, found = ledger._asked(budget, reading)
@@ -411,6 +414,8 @@ def checked_ledger(ledger: object) -> Ledger | None:
             f"ledger={quoted(ledger)} is no ledger; give ln.Ledger(path, dataset), or its path"
         )
     path, _, dataset = own.partition("::")
+    if len(own) > _LONGEST or not own.isprintable():  # messages have it in one line
+        raise LedgerError(f"ledger={quoted(own)} is no path of a ledger; give that of its file")
     if not path:
         raise LedgerError("ledger='' is no path of a file; leave it out to record nothing")
     held = Ledger.datasets(path)

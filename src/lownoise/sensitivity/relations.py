@@ -306,8 +306,9 @@ def exchange_body(
     Examples:
         >>> from lownoise.sets.domains import Points
         >>> found = Points([[0.0], [2.0]])
-        >>> exchange_body(found, np.ones(1), found.exact_coordinates(), counted=True).widths()
-        array([2., 1.])
+        >>> made = exchange_body(found, np.ones(1), found.exact_coordinates(), counted=True)
+        >>> round(made.length_up(np.eye(2), np.zeros(2)), 9)  # of (2, 0), and not of (2, 1)
+        2.0
     """
     pivots = chosen.pivots
     if isinstance(domain, Points):
