@@ -15,6 +15,7 @@ from functools import cache, reduce
 from operator import and_
 from os import PathLike
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -47,6 +48,7 @@ _DATABASE = (".duckdb", ".db")
 _MOST_NAMES = 20  # of tables, in a message
 # DuckDB would draw one of its own, at the pace of the data
 _NO_BAR = "SET enable_progress_bar = false"
+_ONE_AT_A_TIME = Lock()  # of our own queries, on connections of users
 
 
 @final
@@ -58,12 +60,14 @@ class DuckSource(AbstractSource):
         connection: to the database.
         rows: an ibis table on it.
         plain: the same rows, where Arrow has them; None where the engine alone does.
+        shared: whether the connection is a user's, who may run other queries on it meanwhile.
     """
 
     unit_kinds = ("integers", "numbers", "texts")
     connection: Any
     rows: Any
     plain: PlainTable | None = None
+    shared: bool = False
 
     def __repr__(self) -> str:
         return f"DuckSource(columns {brief(list(self.rows.schema().names))})"
@@ -93,7 +97,7 @@ class DuckSource(AbstractSource):
         if complete:
             rows = rows.filter(reduce(and_, [rows[x].notnull() for x in rows.columns]))
         query = rows.aggregate(**_aggregates(rows, ranges))
-        found = self.connection.to_pyarrow(query).to_pylist()[0]
+        (found,) = [row for batch in self._read(query) for row in batch.to_pylist()]
         every = range(len(ranges))
         return Sums(
             int(found["n"]),
@@ -115,7 +119,8 @@ class DuckSource(AbstractSource):
         kept = place < unit.rows
         if unit.null == "drop":
             rows = rows.filter(key.notnull())
-        return DuckSource(self.connection, rows.filter(kept).select(*rows.columns))
+        rows = rows.filter(kept).select(*rows.columns)
+        return DuckSource(self.connection, rows, shared=self.shared)
 
     def group_sums(
         self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()
@@ -123,13 +128,15 @@ class DuckSource(AbstractSource):
         """Return each group once, by one query."""
         keys = self._keys(numbers, texts)
         rows = self.rows.select(**keys, **self._integers(ranges))
-        query = rows.group_by(list(keys)).aggregate(**_aggregates(rows, ranges))
+        # by their bytes: a collation would make texts one, and name them by whichever row is first
+        by = {k: _encoded()(rows[k]) if k[0] == "t" else rows[k] for k in keys}
+        query = rows.group_by(**by).aggregate(**_aggregates(rows, ranges))
         for batch in self._read(query):
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))
             counts = [columns[f"k{i}"].to_numpy() for i in range(len(ranges))]
             totals = [list(map(int, columns[f"s{i}"].to_pylist())) for i in range(len(ranges))]
             yield Groups(
-                _batch([columns[name] for name in keys], len(numbers)),
+                _batch([_decoded(columns[name]) for name in keys], len(numbers)),
                 columns["n"].to_numpy(),
                 [(k, np.array(s, dtype=object)) for k, s in zip(counts, totals, strict=True)],
             )
@@ -141,10 +148,22 @@ class DuckSource(AbstractSource):
     def _integers(self, ranges: Sequence[Range]) -> dict[str, Any]:
         return {f"x{i}": self.rows[name].cast("int64") for i, (name, _, _) in enumerate(ranges)}
 
-    def _read(self, rows: Any) -> Any:  # noqa: ANN401
+    def _read(self, rows: Any) -> Iterator[Any]:  # noqa: ANN401
+        """Yield the record batches of a query, all of them or an error."""
+        if not self.shared:
+            yield from self._asked(rows).to_arrow_reader(_BATCH)
+            return
+        # Any other query on the connection would end a reader as if there were no more rows, and
+        # what a cursor sees is not what the connection does (its own transaction, temporary
+        # tables, settings): so all rows at once, which another query stops with an error.
+        with _ONE_AT_A_TIME:
+            found = self._asked(rows).to_arrow_table()
+        yield from found.to_batches(max_chunksize=_BATCH)
+
+    def _asked(self, rows: Any) -> Any:  # noqa: ANN401
         # what ibis's to_pyarrow_batches does, less a call that DuckDB deprecates
         self.connection._run_pre_execute_hooks(rows)  # noqa: SLF001
-        return self.connection.con.sql(self.connection.compile(rows)).to_arrow_reader(_BATCH)
+        return self.connection.con.sql(self.connection.compile(rows))
 
 
 def _key(column: Any) -> Any:  # noqa: ANN401
@@ -196,6 +215,14 @@ def _encoded() -> Any:  # noqa: ANN401
     return ibis.udf.scalar.builtin(encode)
 
 
+def _decoded(column: Any) -> Any:  # noqa: ANN401
+    """Return the texts of an Arrow column of their bytes, and any other as it is."""
+    import pyarrow as pa
+
+    texts = {pa.binary(): pa.string(), pa.large_binary(): pa.large_string()}
+    return column.view(texts.get(column.type, column.type))
+
+
 def _batch(columns: Sequence[Any], numbers: int) -> Batch:
     # null becomes NaN
     floats = [column.to_numpy(zero_copy_only=False) for column in columns[:numbers]]
@@ -231,6 +258,8 @@ def number(column: Any) -> Any:  # noqa: ANN401
     """
     import ibis
 
+    if column.type().is_decimal():  # 128 bits or digits, which DuckDB does not round to nearest
+        return column.cast("string").try_cast("float64")
     if not column.type().is_string():
         return column.cast("float64")
     # what may stop on bytes that are no UTF-8 (as a change of case does) must not stand here
@@ -290,7 +319,7 @@ def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> Duc
     import ibis
 
     if isinstance(table, ibis.Table):
-        return DuckSource(*_open_expression(table))
+        return _open_expression(table)
     connection = _embedded()
     if isinstance(table, (str, PathLike, list, tuple)):
         table = Table(table)
@@ -315,8 +344,7 @@ def _embedded(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
     return connection
 
 
-def _open_expression(table: Any) -> tuple[Any, Any]:  # noqa: ANN401
-
+def _open_expression(table: Any) -> DuckSource:  # noqa: ANN401
     backends = table._find_backends()[0]  # noqa: SLF001 (ibis has no public question for it)
     connection = backends[0] if backends else _embedded()
     if connection.name != "duckdb":
@@ -326,7 +354,7 @@ def _open_expression(table: Any) -> tuple[Any, Any]:  # noqa: ANN401
         )
     with suppress(Exception):  # where its settings are locked, it draws what they say
         connection.con.execute(_NO_BAR)
-    return connection, table
+    return DuckSource(connection, table, shared=bool(backends))
 
 
 def _open_database(
