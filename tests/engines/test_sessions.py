@@ -56,6 +56,27 @@ def test_folders_are_the_rows_of_all_their_files_and_values_only_where_asked(tmp
             assert source.totals(QUERY, there) == source.totals(QUERY, given)
 
 
+def test_folders_say_the_same_as_elsewhere_and_what_stands_above_them_says_nothing(
+    tmp_path, monkeypatch
+):
+    """Of a relative path; a line feed in a value is as good as other letters."""
+    sparks.session()
+    names = ("x", "y z")
+    below = tmp_path / "x=5"
+    (below / "y z=1\n2").mkdir(parents=True)
+    (below / "y z=1\n2" / "t.csv").write_text("n,m\n1,2\n")
+    (below / "t.csv").write_text("n,m\n1,2\n")
+    monkeypatch.chdir(below)
+    for path, x in (("**/*.csv", None), (below / "**" / "*.csv", "5")):
+        found = []
+        for engine in ("duckdb", "spark"):
+            given = ln.Table(path, partitions=names, engine=engine)
+            batches = list(source.source_of(given, ["n", *names]).batches(["n"], names))
+            rows = [r for b in batches for r in zip(*(t.to_pylist() for t in b.texts), strict=True)]
+            found.append(sorted(rows, key=repr))
+        assert found[0] == found[1] == sorted([(x, None), (x, "1\n2")], key=repr)
+
+
 def test_every_kind_of_file_is_what_it_is_elsewhere(tmp_path):
     rows = pa.Table.from_pandas(FRAME, preserve_index=False)
     pa.feather.write_feather(rows, tmp_path / "t.feather")
@@ -119,6 +140,21 @@ def test_a_file_that_is_damaged_where_its_rows_are_fails_as_every_other_does(tmp
     cut = write(tmp_path / "t.csv.gz", whole[: len(whole) // 2])
     with pytest.raises(EngineError, match=r"t.csv.gz could not be summed"):
         source.totals(QUERY, table(cut))
+
+
+def test_a_damaged_file_fails_where_the_session_would_skip_it(tmp_path):
+    path = tmp_path / "t.parquet"
+    rows = pa.table({"x": np.arange(999.0), "y z": np.arange(999.0)})
+    pa.parquet.write_table(rows, path, use_dictionary=False, compression="none")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4] + b"\xff" * 64 + whole[68:])
+    skip, own = "spark.sql.files.ignoreCorruptFiles", sparks.session().conf
+    own.set(skip, "true")
+    try:
+        with pytest.raises(EngineError, match=r"t.parquet could not be summed"):
+            source.totals(QUERY, table(path))
+    finally:
+        own.unset(skip)
 
 
 def test_the_session_that_is_running_is_taken():

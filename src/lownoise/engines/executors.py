@@ -8,7 +8,6 @@ text, because an executor writes what failed to its log, and a failure's own tex
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from lownoise.engines.folds import AbstractFold
-    from lownoise.engines.tables import Table
+    from lownoise.engines.tables import File, Table
     from lownoise.numbers.arrays import Vector
 
 _EXACT = 2**53  # floats hold integers up to here
@@ -103,7 +102,7 @@ def folded(work: AbstractFold, batches: Iterable[Any]) -> Iterator[Any]:
 @_bare
 def rows(
     table: Table,
-    paths: Sequence[str],
+    files: Sequence[File],
     columns: Sequence[str],
     ordered: Collection[str],
     batches: Iterable[Any],
@@ -111,10 +110,15 @@ def rows(
     """Give back the rows of those of a table's files whose places come."""
     for batch in batches:
         for place in batch.columns[0].to_pylist():
-            yield from of_spark(replace(table, path=paths[place]), columns, ordered)
+            yield from of_spark(table, [files[place]], columns, ordered)
 
 
-def of_spark(table: Table, columns: Sequence[str], ordered: Collection[str]) -> Any:  # noqa: ANN401
+def of_spark(
+    table: Table,
+    files: Sequence[File],
+    columns: Sequence[str],
+    ordered: Collection[str],
+) -> Any:  # noqa: ANN401
     """Return an Arrow reader of files' rows, of types that Spark has.
 
     Raises:
@@ -123,7 +127,7 @@ def of_spark(table: Table, columns: Sequence[str], ordered: Collection[str]) -> 
     import ibis
     import pyarrow as pa
 
-    reader = open_rows(ibis.duckdb.connect(), table, columns, ordered)
+    reader = open_rows(ibis.duckdb.connect(), table, files, columns, ordered)
     kinds = pa.schema([(field.name, _spark_type(field.type)) for field in reader.schema])
     batches = (
         pa.record_batch([own.cast(k) for own, k in zip(b.columns, kinds.types, strict=True)], kinds)

@@ -59,7 +59,8 @@ def open_files(
             that holds no numbers.
         EngineError: where that is so of a file beyond the first whose folders are values.
     """
-    files, form, native = _opened(connection, table, columns, ordered)
+    files = found_files(table)
+    form, native = _opened(connection, table, files, columns, ordered)
     here = (
         kind_of(table, files) is PARQUET
         and not table.partitions
@@ -76,22 +77,34 @@ def open_files(
 def open_rows(
     connection: Any,  # noqa: ANN401
     table: Table,
+    files: Sequence[File],
     columns: Sequence[str],
     ordered: Collection[str],
 ) -> Any:  # noqa: ANN401
-    """Return an Arrow reader of the rows of `open_files`, one file after the other."""
-    files, form, _ = _opened(connection, table, columns, ordered)
+    """Return an Arrow reader of the rows that `open_files` has of some of a table's files.
+
+    Args:
+        connection: to the database that reads them.
+        table: what their names do not say.
+        files: as `found_files` found them: nothing is read off their paths again.
+        columns: the names that the question needs.
+        ordered: those that rows are only ordered by, which may hold dates and times, too.
+
+    Raises:
+        TableError, EngineError: as `open_files`.
+    """
+    form, _ = _opened(connection, table, files, columns, ordered)
     return guarded(named(table), lambda: _rows(table, columns, files, form.read))
 
 
 def _opened(
     connection: Any,  # noqa: ANN401
     table: Table,
+    files: Sequence[File],
     columns: Sequence[str],
     ordered: Collection[str],
-) -> tuple[list[File], _Format, bool]:
-    """Return the files, how they are read, and whether the engine reads them itself."""
-    files = found_files(table)
+) -> tuple[_Format, bool]:
+    """Return how files are read, and whether the engine reads them itself."""
     own = [c for c in columns if c not in table.partitions]
     kind = kind_of(table, files)
     if kind is CSV and not own:
@@ -111,7 +124,7 @@ def _opened(
     plain_numbers = kind is PARQUET and not any(
         held.is_string() or held.is_temporal() for held in (*found, [])[0]
     )
-    return files, form, bool(files) and plain_numbers and not table.partitions
+    return form, bool(files) and plain_numbers and not table.partitions
 
 
 def text_files(table: Any) -> tuple[TextFile, ...]:  # noqa: ANN401

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,7 +39,14 @@ _QUIET = {
     "spark.driver.bindAddress": "127.0.0.1",
 }
 # a folder called name=value makes no column; a file of other types is found before a row is read
-_PARQUET = {"recursiveFileLookup": "true", "mergeSchema": "true", "datetimeRebaseMode": "CORRECTED"}
+_PARQUET = {
+    "recursiveFileLookup": "true",
+    "mergeSchema": "true",
+    "datetimeRebaseMode": "CORRECTED",
+    # whatever the session says: rows are not lost in silence
+    "ignoreCorruptFiles": "false",
+    "ignoreMissingFiles": "false",
+}
 
 
 def frame_of(table: Table, columns: Sequence[str], ordered: Collection[str]) -> Any:  # noqa: ANN401
@@ -59,16 +67,17 @@ def frame_of(table: Table, columns: Sequence[str], ordered: Collection[str]) -> 
         raise TableError(
             f"table={named(table)} is remote; give the DataFrame that the session itself reads"
         )
-    paths = [str(file.path.absolute()) for file in files]
+    # what their folders say was read off the paths as they were given
+    files = [replace(file, path=file.path.absolute()) for file in files]
     if kind_of(table, files) is PARQUET and not table.partitions:
         # Spark's own text has many lines
         read = session.read.options(**_PARQUET).parquet
-        return guarded(named(table), lambda: read(*map(_literal, paths)))
+        return guarded(named(table), lambda: read(*(_literal(str(file.path)) for file in files)))
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    kinds = executors.of_spark(table, columns, ordered).schema
-    read = partial(executors.rows, table, paths, list(columns), frozenset(ordered))
-    places = session.range(0, len(paths), 1, max(len(paths), 1))
+    kinds = executors.of_spark(table, files, columns, ordered).schema
+    read = partial(executors.rows, table, files, list(columns), frozenset(ordered))
+    places = session.range(0, len(files), 1, max(len(files), 1))
     return places.mapInArrow(read, from_arrow_schema(kinds))
 
 
