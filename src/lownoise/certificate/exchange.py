@@ -13,6 +13,10 @@ covers K − K, the sums' error is at least Γ/(2r), and r² + 1/c ≤ 1. So the
     min over 0 < u ≤ 1/4 of ‖(Γ/(2√u), ω/√(1 − u))‖_p,
 
 whose p-th power is convex in u. Noise of the least shape for K − K attains each of them.
+
+That is of sums about v. Sums about another point are those and v − u counts, and a deviation of
+theirs is less by |v − u| deviations of the count at most. So with E the error about v, of which the
+count is E/ω at most, no error is below E/(1 + ‖ω·(v − u)‖_p/ω): correlated noise may be that good.
 """
 
 from __future__ import annotations
@@ -46,24 +50,29 @@ def coming_share(least: float, weight: float, order: float) -> float:
     return min(_QUARTER, 1 / (1 + ratio))
 
 
-def exchanged_least(least: float, weight: float, order: float, *, symmetric: bool) -> float:
+def exchanged_least(least: float, weight: float, order: float, away: float | None) -> float:
     """Return at most the least ‖(ω·deviations of sums, ω·that of the count)‖_p at μ = 1.
 
     Args:
         least: Γ: at most that of sums, of noise that covers K − K alone.
         weight: ω on the count.
         order: p.
-        symmetric: whether K is symmetric about the point that sums are about.
+        away: at least ‖ω·(v − u)‖_p, K symmetric about v and sums about u; None where it is not.
 
     Examples:
-        >>> round(exchanged_least(2.0, 1.0, 2.0, symmetric=True), 6)  # √(4 + 4/3)
+        >>> round(exchanged_least(2.0, 1.0, 2.0, 0.0), 6)  # √(4 + 4/3)
         2.309401
-        >>> round(exchanged_least(2.0, 1.0, 2.0, symmetric=False), 6)  # √(4 + 1)
+        >>> round(exchanged_least(2.0, 1.0, 2.0, None), 6)  # √(4 + 1)
         2.236068
     """
-    both = [least, weight]
-    if symmetric and least > 0:
-        u = coming_share(least, weight, order)
-        both = [least / (2 * math.sqrt(u)), weight / math.sqrt(1 - u)]
+    found = _size([least, weight], order)
+    if away is None or not (least > 0 and weight > 0):
+        return found
+    u = coming_share(least, weight, order)
+    about = _size([least / (2 * math.sqrt(u)), weight / math.sqrt(1 - u)], order)
+    return max(found, shrunk(about / (1 + away / weight) * _NARROW))
+
+
+def _size(both: list[float], order: float) -> float:
     found = order_norm(np.array(both), order) * _NARROW
     return shrunk(found) if math.isfinite(found) else 0.0

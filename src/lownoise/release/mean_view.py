@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.certificate import unit_of
+from lownoise.certificate import order_norm, unit_of
 from lownoise.certificate.exchange import exchanged_least
 from lownoise.certificate.witness import covers
 from lownoise.noise import baselines
@@ -183,12 +183,11 @@ class MeanView(AbstractRowView["Mean"]):
         terms, image = self._terms, self.question.domain.as_image()
         embed, last = self.chosen.answers(None), float(weights[-1])
         own = dual.least(self.differences, terms.order, weights[:-1], embed)
-        if image is not None and terms.order == 2:  # noqa: PLR2004
-            # sums about another point have the count's noise, too
+        away = None
+        if image is not None:
             off = weights[:-1] * (image.center - self.question.center)
-            last = shrunk(math.hypot(last, *off.tolist()))
-        found = exchanged_least(own, last, terms.order, symmetric=image is not None)
-        return shrunk(found * terms.rows)
+            away = order_norm(np.abs(off), terms.order) * (1 + 2.0**-30)
+        return shrunk(exchanged_least(own, last, terms.order, away) * terms.rows)
 
     @cached_property
     def _coming(self) -> AbstractBody:

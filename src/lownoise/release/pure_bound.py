@@ -157,7 +157,7 @@ def least_of(terms: Terms) -> float:
         image = question.domain.as_image()
         middling = image is not None and np.array_equal(image.center, middle(question.domain))
         last = float(weights[-1])
-        found = exchanged_least(own, last, terms.order, symmetric=middling)
+        found = exchanged_least(own, last, terms.order, 0.0 if middling else None)
     else:
         found = terms.evidence.least(body, terms.order, weights, embed)
     return found / factor * (1 - _TINY) / terms.view.divisor * terms.rows
