@@ -376,3 +376,19 @@ def test_a_specification_asks_for_units_that_take_other_rows(tmp_path):
     path.write_text(SPEC.format("size = 9\n"))
     with pytest.raises(SpecError, match="would be a number of rows"):
         read_spec(path)
+
+
+@pytest.mark.parametrize(
+    "domain", [ln.Box([5], [6]), ln.Box([0, 2], [3, 3]), ln.Box([-1, 2], [3, 4])]
+)
+def test_totals_of_records_that_may_not_be_zero_err_no_more_than_those_that_follow_from_means(
+    domain,
+):
+    names = [f"x{i}" for i in range(domain.dimension)]
+    asked = {"budget": ln.zcdp(0.5), "relation": "substitute"}
+    asked |= {"privacy_unit": "who", "rows_per_unit": 1}
+    total = ln.plan(ln.Sum(names, domain), **asked)
+    means = ln.plan(ln.Mean(names, domain), **asked)
+    follow = np.hstack([np.eye(domain.dimension), domain.center[:, None]])
+    own = np.sqrt(np.trace(follow @ means.covariance @ follow.T))
+    assert total.certificate.upper <= own * (1 + 1e-6)

@@ -22,9 +22,11 @@ from lownoise.numbers.arrays import frozen
 from lownoise.planning.gaussian import checked_weights, full_shape, plan_mean
 from lownoise.planning.release_plan import Plan
 from lownoise.release.pure_bound import count_weight, farthest_mean, middle
+from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import (
     ADD_REMOVE,
     SUBSTITUTE,
+    checked_relation,
     exchange_body,
     sensitivity_set,
 )
@@ -38,10 +40,12 @@ if TYPE_CHECKING:
     from lownoise.planning.request import Request
     from lownoise.questions import Mean
     from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.solvers import Solution
 
 _MOST = 64.0  # times the least noise of sums: more of it hardly helps the count
 _SEARCH = 60
+_QUARTER = 0.25  # what x − v costs at most in the least noise for K − K, K symmetric about v
 _ROOM = 2.0**-20  # by which s exceeds r²
 _FAR = 2.0**30  # deviations of a count that tells next to nothing
 
@@ -52,7 +56,9 @@ def plan_means(question: Mean, request: Request) -> Plan:
         return plan_mean(question, request)
     chosen, counted = question.coordinates(), not question.comes
     body = exchange_body(question.domain, question.center, chosen, counted=counted)
-    if body is not None or question.comes:
+    if body is None and question.comes:
+        return _totals(question, request, chosen)
+    if body is not None:
         return plan_mean(question, request, body)
     body = sensitivity_set(question.domain, SUBSTITUTE, question.center, chosen)
     order, own = checked_order(request.order), checked_weights(request.weights, question)
@@ -91,6 +97,39 @@ def plan_means(question: Mean, request: Request) -> Plan:
     best = min(found, key=lambda terms: terms.compared * terms.mechanism.loss.mu)
     status = lifted.status if one.status == SOLVED else one.status
     return Plan(replace(best, mechanism=replace(best.mechanism, unit=None)), status=status)
+
+
+def _totals(question: Mean, request: Request, chosen: Coordinates) -> Plan:
+    """Return the plan for totals of records of which none may be zero.
+
+    Noise for records that come and go, or that of sums about the middle v and of a count, as it
+    is in totals, which are those sums and v counts: what hides the former hides what follows.
+    """
+    made = plan_mean(question, request)
+    image, own = question.domain.as_image(), checked_weights(request.weights, question)
+    if image is None or chosen.embed is not None or not np.all(question.domain.extent > 0):
+        return made
+    order = checked_order(request.order)
+    body = sensitivity_set(question.domain, SUBSTITUTE, image.center, chosen)
+    sums = full_shape(solve(body, order=order, weights=own, rtol=checked_rtol(request.rtol)))
+    square, center = np.square(sums.deviations()), image.center
+
+    def error(s: float) -> float:
+        worst = s * square + np.square(center) * s / (s - _QUARTER)
+        return order_norm(own * np.sqrt(worst), order)
+
+    s = _least(error, 1.0)
+    covariance = s * sums.dense() + np.outer(center, center) * s / (s - _QUARTER)
+    shape = DenseShape(np.linalg.cholesky(covariance))
+    relation, mu = checked_relation(request.relation), request.gaussian_parameter
+    other = gaussian_mean(question, relation, request.size, shape, mu, chosen)
+    found = [
+        replace(made.terms, mechanism=replace(mechanism, unit=request.unit))
+        for mechanism in (made.terms.mechanism, other)
+    ]
+    best = min(found, key=lambda terms: terms.compared * terms.mechanism.loss.mu)
+    terms = replace(best, mechanism=replace(best.mechanism, unit=made.terms.mechanism.unit))
+    return replace(made, terms=terms)
 
 
 def apart(
