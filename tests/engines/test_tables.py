@@ -5,6 +5,7 @@ import gzip
 import json
 import math
 from collections import Counter
+from decimal import Decimal
 from functools import cache
 
 import ibis
@@ -224,6 +225,25 @@ def test_an_arrow_file_is_read_by_its_schema(tmp_path, kind):
         opened(path, ["list"])
 
 
+def test_what_the_engine_reads_as_something_else_in_parquet_is_refused(tmp_path):
+    """It takes the second of two names that differ in case for a third, and digits for floats."""
+    wide = pa.array([Decimal("1.5")], pa.decimal256(50, 3))
+    inner = [{"wide": [{"wide": 1}], "B": 2}]
+    path = written(
+        tmp_path / "t.parquet", {"in": inner, "wide": wide, "B": [1], "b": [2], "c": [3]}
+    )
+    for column, said in (
+        ("wide", "'wide' has type decimal of 50 digits"),
+        ("b", "'b' stands twice"),
+        ("B", "'B' stands twice"),
+        ("b_1", "'b_1' is not in the table"),
+        ("C", "'C' is not in the table"),
+    ):
+        with pytest.raises(TableError, match=said):
+            opened(path, ["c", column] if column != "C" else ["C"])
+    assert [batch.numbers[0].tolist() for batch in opened(path, ["c"]).batches(["c"])] == [[3.0]]
+
+
 # ---------------------------------------------------------------- partitions
 
 
@@ -276,11 +296,14 @@ def test_no_first_line_tells_where_it_stands(tmp_path, text):
     (tmp_path / "s=SECRET").mkdir()
     (tmp_path / "s=SECRET" / "t.csv").write_text(text)
     pattern = f"{tmp_path}/*/*.csv"
-    for table in (pattern, ln.Table(pattern, partitions=["s"])):
+    (tmp_path / "s=SECRET" / "https:" / "me@b").mkdir(parents=True)  # as an address has it
+    (tmp_path / "s=SECRET" / "https:" / "me@b" / "t.csv").write_text(text)
+    odd = f"{tmp_path}/s=*/https:/me@b/*.csv"
+    for table in (pattern, *(ln.Table(own, partitions=["s"]) for own in (pattern, odd))):
         with pytest.raises(TableError) as refusal:
             opened(table, ["a"])
         assert "SECRET" not in str(refusal.value)
-        assert pattern in str(refusal.value)
+        assert table is not pattern or pattern in str(refusal.value)
 
 
 def test_partitions_of_text(tmp_path):

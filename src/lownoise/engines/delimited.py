@@ -232,18 +232,21 @@ class Column:
         return found if self.order is None else found[self.order]
 
 
-def open_text(path: Path, columns: Sequence[str], dialect: Dialect | None = None) -> Any:  # noqa: ANN401
+def open_text(
+    path: Path, columns: Sequence[str], dialect: Dialect | None = None, shown: str = ""
+) -> Any:  # noqa: ANN401
     """Return an Arrow reader of `columns` as text, null where a row has no such field.
 
     Args:
         path: a file of text, compressed where its name ends with .gz.
         columns: the names that are read.
         dialect: what it is written in; None for what its name says.
+        shown: as of a `TextFile`.
 
     Raises:
         TableError, OSError, EOFError, zlib.error: as `TextSource`, and from the reader later.
     """
-    file = TextFile(path, dialect or dialect_of(path))
+    file = TextFile(path, dialect or dialect_of(path), shown=shown)
     return TextSource((file,), tuple(columns)).reader()
 
 

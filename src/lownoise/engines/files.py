@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from lownoise.engines.tables import File
 
+_DIGITS = 38  # of decimals in 128 bits
 # texts that spell numbers, but for the one point or comma in them
 _COMMA, _POINT = (rf"^[-+0-9eE_ \t\n\v\f\r]*{c}[-+0-9eE_ \t\n\v\f\r]*$" for c in (",", r"\."))
 
@@ -197,10 +198,7 @@ def _text(table: Table, kind: tuple[str, ...], own: Sequence[str]) -> _Format:
     def read(file: File) -> Any:  # noqa: ANN401
         if kind is JSON:
             return open_lines(file.path, own or [""])
-        try:
-            return open_text(file.path, own, table.dialect(file.path))
-        except TableError as error:  # it names the file, whose folder may be a value
-            raise TableError(str(error).replace(str(file.path), file.shown)) from None
+        return open_text(file.path, own, table.dialect(file.path), shown=file.shown)
 
     def types(file: File) -> None:
         if kind is CSV:
@@ -236,6 +234,7 @@ def _parquet(connection: Any, own: Sequence[str], ordered: Collection[str]) -> _
 
     def types(file: File) -> list[Any]:
         rows = _native(connection, [file])
+        _require_own(connection, file, own)
         fit(rows, own, ordered)
         return [rows.schema()[c] for c in own]
 
@@ -244,6 +243,27 @@ def _parquet(connection: Any, own: Sequence[str], ordered: Collection[str]) -> _
         return _reader(source.schema_arrow, own, source.iter_batches(columns=list(own)))
 
     return _Format(types, read)
+
+
+def _require_own(connection: Any, file: File, own: Sequence[str]) -> None:  # noqa: ANN401
+    """Refuse what the engine reads as something else: a name like another's, and wide decimals."""
+    found = connection.con.execute(
+        f"SELECT name, num_children, coalesce(precision, 0) FROM parquet_schema({_literal(file)})"  # noqa: S608 (of a literal)
+    ).fetchall()
+    columns: list[tuple[str, int]] = []
+    inner = 0  # how many nodes are left below the column that began last
+    for name, children, digits in found[1:]:  # behind the root, each before those below it
+        if not inner:
+            columns.append((name, digits))
+        inner = max(inner - 1, 0) + (children or 0)
+    names = [name for name, _ in columns]
+    require(names, own)
+    folded = [name.casefold() for name in names]
+    for name, digits in columns:
+        if name in own and folded.count(name.casefold()) > 1:
+            raise TableError(f"column={name!r} stands twice in the table, but for case; rename one")
+        if name in own and digits > _DIGITS:
+            raise no_numbers(name, f"decimal of {digits} digits")
 
 
 def _reader(schema: Any, own: Sequence[str], batches: Iterator[Any]) -> Any:  # noqa: ANN401
