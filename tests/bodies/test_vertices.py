@@ -177,8 +177,6 @@ def test_intersections_off_their_center_have_nearly_the_least_noise():
             found.verify()
     for domain, relation, size in (
         (five, "substitute", 100),
-        (five, "add_remove", None),
-        (cap, "substitute", 100),
         (cap, "add_remove", None),
     ):
         plan = ln.plan(

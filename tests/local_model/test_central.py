@@ -34,7 +34,7 @@ def test_a_mean_is_compared_with_the_plan_of_the_same_budget(budget, order):
 
 
 def test_a_curator_of_as_many_people_as_are_said_errs_no_more():
-    for question, budget, one in itertools.product([BALL, TABLE], BUDGETS, [3.0, 40.0]):
+    for (question, one), budget in itertools.product([(BALL, 3.0), (TABLE, 40.0)], BUDGETS):
         found = central_equivalent(question, budget, 2.0, 3000, one)
         n = found.people_for_equal_error
         own = central_equivalent(question, budget, 2.0, n, one)

@@ -159,7 +159,7 @@ def test_plans_in_eleven_dimensions_are_pure_and_their_noise_has_the_radial_law(
     noise = plan.terms.mechanism.noise
     assert noise.gauge.uniform.relative == noise.gauge.uniform.distance == 0
     randomness = SimulationRandomness(count)
-    drawn = np.array([noise.integers(randomness) for _ in range(150)], dtype=float)
+    drawn = np.array([noise.integers(randomness) for _ in range(100)], dtype=float)
     unit = noise.gauge.rows
     radii = [norm_by_programme(unit, z / noise.scale) for z in drawn]
     assert stats.kstest(radii, stats.gamma(11).cdf).pvalue > ERROR
