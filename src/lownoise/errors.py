@@ -4,8 +4,14 @@
 import re
 
 _LONGEST = 200  # characters of a value in a message
-# the name of a drive is one letter; what comes before the last "@" of a line may be a password
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:/+)(?:.*@)?([^\s?#]*)(?:[?#]\S*)?")
+# The name of a drive is one letter. What comes before the last "@" of a text may be a password, and
+# what follows "?" or "#" a key, which ends at a word with which messages go on, or not at all.
+_ADDRESS = re.compile(
+    r"([A-Za-z][A-Za-z0-9+.-]+:/+)(?:.*@)?([^\s?#]*)"
+    r"(?:.*[?#].*?(?=[ ](?:is|has|cannot|could|does|exists|holds|was)[ ]|\Z))?",
+    re.DOTALL,
+)
+_SECRET = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/.*[\s@?#]", re.DOTALL)
 
 
 def bare(text: str) -> str:
@@ -14,10 +20,22 @@ def bare(text: str) -> str:
     Examples:
         >>> bare("table=https://me:word@office.example/t.parquet?key=1 is no file")
         'table=https://office.example/t.parquet is no file'
+        >>> bare("table=https://office.example/my file?key=1 2; give another")
+        'table=https://office.example/my'
         >>> bare("s3://bucket/t.parquet"), bare("a@b?c.csv")
         ('s3://bucket/t.parquet', 'a@b?c.csv')
     """
     return _ADDRESS.sub(r"\1\2", text) if ":/" in text else text
+
+
+def may_hold_a_secret(path: str) -> bool:
+    """Return whether a path has an address with a user, a query, a fragment, or white space.
+
+    Examples:
+        >>> [may_hold_a_secret(own) for own in ("s3://b/t", "s3://b/a t", "s3://b?t", "a b?")]
+        [False, True, True, False]
+    """
+    return _SECRET.search(path) is not None
 
 
 def quoted(value: object) -> str:
@@ -101,6 +119,11 @@ class OverspentError(LedgerError):
 
 class SpecError(LownoiseError):
     """A specification file with mistakes; the message lists them all, one a line."""
+
+    def __init__(self, *given: object) -> None:
+        super().__init__(*given)
+        if len(given) == 1 and isinstance(given[0], str):  # of other lines nothing is left out
+            self.args = ("\n".join(map(bare, given[0].split("\n"))),)
 
 
 class FileError(LownoiseError):

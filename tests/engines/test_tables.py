@@ -332,6 +332,10 @@ ADDRESSES = [
     f"https://office.example/t.csv?token={KEY}",
     f"s3://AKIA:a/b'c {KEY}@bucket/t.parquet",
     f"https://me:{KEY}#?@office.example/t.parquet",
+    f"https://office.example/my file.parquet?X-Amz-Signature={KEY}",
+    f"https://office.example/t.parquet?X-Amz-Signature=1 {KEY}",
+    f"https://office.example/a\nb.parquet?key={KEY}",
+    f"https://me:1\n{KEY}@office.example/t.parquet",
 ]
 SPEC = """
 [question]

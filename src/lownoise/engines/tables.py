@@ -21,7 +21,7 @@ from urllib.parse import unquote_to_bytes
 
 from lownoise.engines.cells import Dialect, alike, decoded, dialect_of
 from lownoise.engines.source import failed, named
-from lownoise.errors import TableError, bare, quoted
+from lownoise.errors import TableError, may_hold_a_secret, quoted
 from lownoise.numbers.readable import readable
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Table:
         ';'
         >>> Table("https://me:word@office.example/t.parquet")
         Traceback (most recent call last):
-        lownoise.errors.TableError: table=https://office.example/t.parquet has a user, a query or...
+        lownoise.errors.TableError: table is an address with a user, a query, a fragment or white...
     """
 
     path: str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -87,7 +87,7 @@ class Table:
                 raise TableError(
                     "table is a text of several lines, and no path; write it to a file"
                 )
-            _open_address(str(path), f"table[{number}]" if several else f"table={bare(str(path))}")
+            _open_address(str(path), f"table[{number}]" if several else "table")
         if several:
             object.__setattr__(self, "path", tuple(paths))
         _either("decimal", self.decimal, ".", ",")
@@ -249,11 +249,11 @@ def _open_address(path: str, shown: str) -> None:
     match = _URL.match(path)
     if match is None:
         return
-    if bare(path) != path:
+    if may_hold_a_secret(path):  # nor is it quoted: where a secret ends is not known
         raise TableError(
-            f"{shown} has a user, a query or a fragment, which may be secret; give the address "
-            "alone, and the secret to DuckDB (CREATE PERSISTENT SECRET)"
+            f"{shown} is an address with a user, a query, a fragment or white space, which may be "
+            "secret; give the address alone, and the secret to DuckDB (CREATE PERSISTENT SECRET)"
         )
-    scheme = match[1]
+    scheme, shown = match[1], f"{shown}={path}" if shown == "table" else shown
     if scheme not in _REMOTE or not path.startswith(f"{scheme}://"):
         raise TableError(f"{shown} cannot be read; give a text s3://… or https://…, or a path")

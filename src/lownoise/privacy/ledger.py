@@ -16,7 +16,14 @@ from datetime import UTC, datetime
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, final
 
-from lownoise.errors import BudgetError, LedgerError, OverspentError, ReadingNotice, quoted
+from lownoise.errors import (
+    BudgetError,
+    LedgerError,
+    OverspentError,
+    ReadingNotice,
+    may_hold_a_secret,
+    quoted,
+)
 from lownoise.numbers.readable import readable
 from lownoise.privacy.budget import Budget, checked_budget
 from lownoise.privacy.entries import RelationName, amounts, check_relation
@@ -414,6 +421,8 @@ def checked_ledger(ledger: object) -> Ledger | None:
             f"ledger={quoted(ledger)} is no ledger; give ln.Ledger(path, dataset), or its path"
         )
     path, _, dataset = own.partition("::")
+    if may_hold_a_secret(own):
+        raise LedgerError("ledger is an address, which may hold a secret; give the path of a file")
     if len(own) > _LONGEST or not own.isprintable():  # messages have it in one line
         raise LedgerError(f"ledger={quoted(own)} is no path of a ledger; give that of its file")
     if not path:
