@@ -20,6 +20,7 @@ import numpy as np
 from lownoise.engines import executors, sessions
 from lownoise.engines.cells import quiet
 from lownoise.engines.folds import Batch
+from lownoise.engines.settled import unsettled
 from lownoise.engines.source import AbstractSource, Groups, Sums, named, no_numbers, require
 from lownoise.engines.tables import Table
 from lownoise.engines.units import order_of
@@ -356,7 +357,7 @@ def opened(
 
     Raises:
         TableError: where it lacks a column or one is of a type that holds no numbers, where its
-            rows are drawn anew each time, or where its executors lack this package.
+            rows may differ each time, or where its executors lack this package.
     """
     if isinstance(table, Table):
         table = sessions.frame_of(table, columns, ordered)
@@ -367,7 +368,7 @@ def opened(
         )
     try:
         names, kinds = table.columns, [field.dataType for field in table.schema]
-        streaming, settled = table.isStreaming, _settled(table)
+        other = "a stream" if table.isStreaming else unsettled(table)
         rows = table.toDF(*(f"c{i}" for i in range(len(names))))
         context = table.sparkSession.sparkContext
         application = context.applicationId
@@ -381,21 +382,15 @@ def opened(
         dated = column in ordered and kind.typeName() in _DATES
         if not dated and kind.typeName() not in _KINDS:
             raise no_numbers(column, kind.typeName())
-    if streaming or not settled:
+    if other is not None:
         raise TableError(
-            f"table={named(table)} has other rows each time that Spark computes it (a stream, "
-            "rand(), uuid(), monotonically_increasing_id(), …); write it to a file, and give that"
+            f"table={named(table)} has {other}, which may give other rows each time that Spark "
+            "computes it; write it to a file first, and give that"
         )
     if application not in _MET:
         _require_package(table.sparkSession)
         _MET.add(application)
     return SparkSource(rows, tuple(names))
-
-
-def _settled(table: Any) -> bool:  # noqa: ANN401
-    """Return whether Spark's plan gives the same rows whenever it, or a part of it, runs again."""
-    plan = table._jdf.queryExecution().analyzed()  # noqa: SLF001 (pyspark does not say it)
-    return bool(plan.deterministic())
 
 
 def _require_package(session: Any) -> None:  # noqa: ANN401
