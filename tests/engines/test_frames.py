@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of pandas: texts that are read at once are those that are read item by item."""
+"""Frames: texts that are read at once are those read item by item, and readers are read once."""
 
 import datetime as dt
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+import lownoise as ln
 from lownoise.engines import frames
+from lownoise.errors import TableError
 
 
 class Shouting(str):
@@ -44,3 +47,23 @@ def test_texts_at_once_are_texts_item_by_item(items):
     assert frames._pandas_column(grouped).to_pylist() == [frames._text(item) for item in known]
     lacking = grouped.cat.set_categories(list(grouped.cat.categories)[1:])
     assert frames._pandas_column(lacking).to_pylist() == [frames._text(item) for item in lacking]
+
+
+def test_a_reader_is_a_table_once(tmp_path):
+    """Afterwards it would be a table without rows; a mistake in a column's name reads none."""
+    rows = pa.table({"a": [1.0, 2.0], "u": ["p", "q"]})
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(9))
+    plans = [
+        ln.plan(ln.Mean([name], ln.Box([0], [9])), budget=ln.zcdp(0.5), relation="add_remove")
+        for name in ("b", "a", "a")
+    ]
+    both = ln.together({"q": plans[1].terms.question}, budget=ln.zcdp(0.5), relation="add_remove")
+    for first, second in ((plans[1], plans[2]), (plans[1], both), (both, plans[1])):
+        reader = rows.to_reader()
+        with pytest.raises(TableError, match="'b' is not in"):
+            plans[0].release(reader, ledger)
+        first.release(reader, ledger)
+        with pytest.raises(TableError, match="has been read by an earlier release"):
+            second.release(reader, ledger)
+        assert {entry.state for entry in ledger.entries()} == {"settled", "cancelled"}
+        first.release(rows, ledger)

@@ -13,6 +13,7 @@ import uuid
 from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from lownoise.numbers.values import REAL
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+_READ: WeakSet[Any] = WeakSet()  # readers that a release has read
+
 
 def kept(table: Any) -> Any:  # noqa: ANN401
     """Return a table that may be read several times: what gives its rows once is read here.
@@ -32,6 +35,7 @@ def kept(table: Any) -> Any:  # noqa: ANN401
         table: as `lownoise.engines.duckdb.opened` takes it.
 
     Raises:
+        TableError: where it is a reader that a release has read.
         EngineError: where reading rows failed; the text is the same for every cause.
     """
     import pyarrow as pa
@@ -39,13 +43,36 @@ def kept(table: Any) -> Any:  # noqa: ANN401
     once = hasattr(table, "__arrow_c_stream__")
     if not once or hasattr(table, "iloc") or isinstance(table, pa.Table) or _of_ibis(table):
         return table
+    _require_unread(table)
     with alike(_unread(table)):
-        return pa.RecordBatchReader.from_stream(table).read_all()
+        return _all_of(pa.RecordBatchReader.from_stream(table), table)
 
 
 def _of_ibis(table: object) -> bool:
     """Return whether it is a query, which runs anew for each reader."""
     return type(table).__module__.partition(".")[0] == "ibis"
+
+
+def _require_unread(table: object) -> None:
+    """Refuse a reader whose rows an earlier release had: it would be a table without any."""
+    if _is_reader(table) and table in _READ:
+        raise TableError(
+            f"table={named(table)} has been read by an earlier release, and gives its rows once; "
+            "give the table, not a reader"
+        )
+
+
+def _all_of(reader: Any, table: object) -> Any:  # noqa: ANN401
+    """Return the rows that are read of a table, and remember a reader that has none left."""
+    if _is_reader(table):
+        _READ.add(table)
+    return reader.read_all()
+
+
+def _is_reader(table: object) -> bool:
+    import pyarrow as pa
+
+    return isinstance(table, pa.RecordBatchReader)
 
 
 def _unread(table: object) -> str:
@@ -77,6 +104,7 @@ def arrow_of(table: Any, columns: Sequence[str], ordered: Collection[str] = ()) 
         with alike(text):
             return pa.table({c: _pandas_column(s) for c, s in zip(columns, series, strict=True)})
     if hasattr(table, "__arrow_c_stream__"):
+        _require_unread(table)
         with alike(text):  # a query that waits for its reader computes its rows here
             reader = pa.RecordBatchReader.from_stream(table)
             schema = reader.schema
@@ -84,7 +112,7 @@ def arrow_of(table: Any, columns: Sequence[str], ordered: Collection[str] = ()) 
         for c in columns:
             require_arrow(schema.field(c).type, c, dated=c in ordered)
         with alike(text):
-            arrow = reader.read_all()
+            arrow = _all_of(reader, table)
             return pa.table({c: plain(arrow.column(c)) for c in columns})
     raise TableError(
         f"table={type(table).__name__} is no table; give a path, a pandas DataFrame or an Arrow "
