@@ -433,14 +433,31 @@ def test_csv_of_answers_in_a_row(tmp_path):
         report.write_csv(plan("sums"), tmp_path / "x.csv")
 
 
-RUN = ["=cmd|'/c calc'!A1", "+x", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"]
-KEPT = ["-1", "+2.5e3", "-.5", "a=b", "", " =1", "1"]
+RUN = [
+    "=cmd|'/c calc'!A1",
+    "+x",
+    "-2+3",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "＝1",
+    " =1",
+    "\ufeff=1",
+    "\u00a0+x",
+    "\u200b@x",
+    "\x01-x",
+    '"=1',
+]
+KEPT = ["-1", "+2.5e3", "-.5", "a=b", "", " 7", "1", "a;=1", "a\t=1"]
 
 
 def test_no_cell_of_a_csv_is_a_formula():
     labels = [*RUN, *KEPT, "'", "'=cmd|'/c calc'!A1"]
     own = released(tables({"=HYPERLINK(1)": labels, "b": 2}, way=2))
     text = csv_of(own, ("=HYPERLINK(1)", "b"))
+    assert '"a;=1"' in text  # in quotes, a semicolon begins no cell
+    assert text.startswith('"')
     rows = list(csv.reader(io.StringIO(text, newline="")))
     assert rows[0][0] == "'=HYPERLINK(1)"
     written = [row[0] for row in rows[1::3]]

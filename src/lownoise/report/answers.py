@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers with every digit: as CSV without formulas, Parquet, JSON, and as a pandas table.
 
-A spreadsheet runs a cell that begins with = + - @, a tab or a line's end. Labels come from a
-specification, which need not be the reader's own: an apostrophe goes before such a cell where it is
-no number, and before one that begins with an apostrophe. To read labels back, take one apostrophe
-away wherever a cell begins with one (`label_of`).
+A spreadsheet runs a cell that begins with = + - @, some after white space and letters that are not
+seen, and what follows a semicolon may be a cell where there are no quotes. Labels come from a
+specification, which need not be the reader's own: every text is in quotes, and an apostrophe goes
+before one that would run and is no number, and before one that begins with an apostrophe. To read
+labels back, take one apostrophe away wherever a cell begins with one (`label_of`).
 """
 
 from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     _Columns = list[dict[str, str]]
 
 _NUMBERS = ("low", "high", "standard_deviation")  # after that of the answer itself
-_RUN = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
+_RUN = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp", "Cn", "Co", "Cs", "Mn")  # categories of Unicode
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -247,7 +250,19 @@ def harmless(cell: str) -> str:
         >>> [harmless(cell) for cell in ("=1+1", "-1.5", "-x", "a=b", "'quoted'")]
         ["'=1+1", '-1.5', "'-x", 'a=b', "''quoted'"]
     """
-    return f"'{cell}" if cell.startswith(_RUN) and not _NUMBER.fullmatch(cell) else cell
+    runs = cell.startswith(("'", "\t", "\r", "\n")) or _runs(cell)
+    return f"'{cell}" if runs and not _NUMBER.fullmatch(cell) else cell
+
+
+def _runs(cell: str) -> bool:
+    """Return whether the first letter that is seen, and is no quote, begins a formula."""
+    seen = (letter for letter in cell if letter != '"' and not _unseen(letter))
+    return next(seen, "").startswith(_RUN)
+
+
+def _unseen(letter: str) -> bool:
+    """Return whether it is white space, a control, or a letter of no width."""
+    return letter.isspace() or unicodedata.category(letter) in _UNSEEN
 
 
 def label_of(cell: str) -> str:
@@ -261,5 +276,5 @@ def label_of(cell: str) -> str:
 
 
 def _quoted(cell: str) -> str:
-    """Return a cell of CSV; a carriage return is quoted too, which csv.writer leaves bare."""
-    return '"' + cell.replace('"', '""') + '"' if any(c in cell for c in ',"\r\n') else cell
+    """Return a cell of CSV, in quotes whatever it holds."""
+    return '"' + cell.replace('"', '""') + '"'
