@@ -7,11 +7,12 @@ _LONGEST = 200  # characters of a value in a message
 # The name of a drive is one letter. What comes before the last "@" of a text may be a password, and
 # what follows "?" or "#" a key, which ends at a word with which messages go on, or not at all.
 _ADDRESS = re.compile(
-    r"([A-Za-z][A-Za-z0-9+.-]+:/+)(?:.*@)?([^\s?#]*)"
+    r"([A-Za-z][A-Za-z0-9+.-]{1,40}:/+)(?:.*@)?([^\s?#]*)"
     r"(?:.*[?#].*?(?=[ ](?:is|has|cannot|could|does|exists|holds|was)[ ]|\Z))?",
     re.DOTALL,
 )
-_SECRET = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/.*[\s@?#]", re.DOTALL)
+# each is looked for once, as a text may be of any length
+_SCHEME, _SECRET = re.compile(r"[A-Za-z0-9+.-]{2}:/"), re.compile(r"[\s@?#]")
 
 
 def bare(text: str) -> str:
@@ -35,7 +36,8 @@ def may_hold_a_secret(path: str) -> bool:
         >>> [may_hold_a_secret(own) for own in ("s3://b/t", "s3://b/a t", "s3://b?t", "a b?")]
         [False, True, True, False]
     """
-    return _SECRET.search(path) is not None
+    scheme = _SCHEME.search(path)
+    return scheme is not None and _SECRET.search(path, scheme.end()) is not None
 
 
 def quoted(value: object) -> str:
