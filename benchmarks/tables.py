@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import lownoise as ln
+from lownoise.engines.folds import CodeSums
 from lownoise.engines.source import source_of
 from lownoise.engines.units import UnitTable
 from lownoise.privacy.units import PrivacyUnit
@@ -56,17 +57,25 @@ def table(rows: int) -> pa.Table:
     return pa.table(columns)
 
 
-def read(question: Any, where: Any) -> None:
-    """Read the exact totals of a question, as a release of it does."""
+def totals_of(question: Any) -> Any:
+    """Return what a release of the question reads; planning is no part of what is timed."""
     plan = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove", mechanism="gaussian")
-    totals = plan.terms.mechanism.totals
+    return plan.terms.mechanism.totals
+
+
+def read(totals: Any, where: Any) -> None:
+    """Read the exact totals of a question, as a release of it does."""
     totals.exact(totals.read(where))
 
 
 def rows(name: str) -> list[tuple[str, Callable[[Any], None], str]]:
     """Return what is measured: its name, ours over a table, and the bare query of `name`."""
     box = ln.Box([-4.0] * 10, [4.0] * 10)
-    means, whole = ln.Mean(REALS, box), ln.Mean(WHOLE, ln.Box([0.0] * 10, [90.0] * 10))
+    means = totals_of(ln.Mean(REALS, box))
+    whole = totals_of(ln.Mean(WHOLE, ln.Box([0.0] * 10, [90.0] * 10)))
+    small, words = totals_of(ln.Marginals(SIZES, way=2)), totals_of(ln.Marginals(WORDS, way=2))
+    by = {"w1": WORDS["w1"], "w3": WORDS["w3"]}
+    grouped, moments = totals_of(ln.Mean(REALS, box, by=by)), totals_of(ln.Moments(REALS, box))
     average = ", ".join(f"avg({x})" for x in REALS)
     second = ", ".join(f"sum({a} * {b})" for a, b in combinations_with_replacement(REALS, 2))
     order = ", ".join(REALS)
@@ -76,7 +85,6 @@ def rows(name: str) -> list[tuple[str, Callable[[Any], None], str]]:
         sets = ", ".join(f"({a}, {b})" for a, b in combinations(columns, 2))
         return f"select {', '.join(columns)}, count(*) from {name} group by grouping sets ({sets})"
 
-    by = {"w1": WORDS["w1"], "w3": WORDS["w3"]}
     return [
         ("ten means of real numbers", lambda t: read(means, t), f"select {average} from {name}"),
         (
@@ -86,37 +94,30 @@ def rows(name: str) -> list[tuple[str, Callable[[Any], None], str]]:
         ),
         (
             "all 2-way marginals of five columns of small integers",
-            lambda t: read(ln.Marginals(SIZES, way=2), t),
+            lambda t: read(small, t),
             two_way(SIZES),
         ),
         (
             "all 2-way marginals of five columns of words",
-            lambda t: read(ln.Marginals(WORDS, way=2), t),
+            lambda t: read(words, t),
             two_way(WORDS),
         ),
         (
             "ten means by two columns of words",
-            lambda t: read(ln.Mean(REALS, box, by=by), t),
+            lambda t: read(grouped, t),
             f"select w1, w3, {average} from {name} group by w1, w3",
         ),
         (
             "55 second moments of ten columns",
-            lambda t: read(ln.Moments(REALS, box), t),
+            lambda t: read(moments, t),
             f"select {average}, {second} from {name}",
         ),
         (
             "ten means of the first 3 rows of each unit",
-            lambda t: source_of(UnitTable(t, UNIT), REALS).fold(_codes(means)),
+            lambda t: source_of(UnitTable(t, UNIT), REALS).fold(CodeSums(means.query)),
             f"select {average} from {first} where place <= 3",
         ),
     ]
-
-
-def _codes(question: Any) -> Any:
-    from lownoise.engines.folds import CodeSums
-
-    plan = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove", mechanism="gaussian")
-    return CodeSums(plan.terms.mechanism.totals.query)
 
 
 def timed(run: Callable[[], Any]) -> float:
