@@ -5,6 +5,7 @@ import tempfile
 from functools import cache
 
 from lownoise.engines import sessions, spark
+from lownoise.engines.source import Columns
 
 SETTINGS = {
     "spark.master": "local[2,3]",  # a task may fail twice
@@ -27,4 +28,4 @@ def frame(arrow, partitions=2):
 
 def ordered(arrow):
     """Return a table whose rows come in their order."""
-    return spark.opened(session().createDataFrame(arrow), arrow.schema.names)
+    return spark.opened(session().createDataFrame(arrow), Columns(arrow.schema.names))

@@ -67,9 +67,10 @@ def killing(driver, batches):
 
 
 def main(root):
+    from lownoise.engines.source import Columns
     from lownoise.engines.spark import opened
 
-    opened(sparks.session().range(1), ["id"])  # which asks the executors, once
+    opened(sparks.session().range(1), Columns(["id"]))  # which asks the executors, once
     plan, _ = harness.prepare()
 
     def release(folder, at=None, name="release.json"):

@@ -14,7 +14,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.engines import counts
-from lownoise.engines.counts import read_records, records_of
+from lownoise.engines.counts import CellTable, CodedRows, DistinctRows, read_records
 from lownoise.engines.memory import MemorySource
 from lownoise.errors import EngineError, TableError
 from lownoise.questions.attributes import attributes
@@ -72,7 +72,7 @@ def test_counts_are_those_of_a_plain_loop(way_in, policy, whole, tmp_path, monke
         monkeypatch.setattr(counts, "_WHOLE", 0)
     declared = attributes(SIZES, policy)
     found = read_records(declared, WAYS_IN[way_in](tmp_path))
-    assert (found.table is not None) == whole
+    assert isinstance(found, CellTable) == whole
     for k in range(4):
         for chosen in itertools.combinations(range(3), k):
             assert np.array_equal(found.marginal(chosen), expected(declared, chosen))
@@ -82,14 +82,14 @@ def test_counts_are_those_of_a_plain_loop(way_in, policy, whole, tmp_path, monke
 @pytest.mark.parametrize("limit", [1, 100, 1 << 16])
 def test_many_sets_are_counted_as_each_alone(limit, monkeypatch):
     rng = np.random.default_rng(2)
-    rows = records_of([rng.integers(0, 3, 40) for _ in range(6)], (3,) * 6)
+    rows = CodedRows((3,) * 6, tuple(rng.integers(0, 3, 40) for _ in range(6)))
     sets = list(itertools.combinations(range(6), 3))
     expected = [rows.marginal(chosen) for chosen in sets]
     monkeypatch.setattr(counts, "_AT_ONCE", limit)
     assert np.array_equal(rows.marginals(sets), expected)
     monkeypatch.setattr(counts, "_FEW_ROWS", 39)
     assert np.array_equal(rows.marginals(sets), expected)
-    empty = records_of([np.zeros(0, dtype=np.uint8)] * 6, (3,) * 6)
+    empty = CodedRows((3,) * 6, (np.zeros(0, dtype=np.uint8),) * 6)
     assert np.array_equal(empty.marginals(sets), np.zeros((20, 3, 3, 3)))
 
 
@@ -196,8 +196,8 @@ def test_from_far_each_distinct_record_comes_once():
         read_records(attributes(dict.fromkeys(names, 8)), own)
         for own in (Far(columns), MemorySource(columns))
     )
-    assert far.repeats is not None
-    assert len(far.codes[0]) <= 50
+    assert isinstance(far, DistinctRows)
+    assert far.rows.count <= 50
     assert far.count == near.count == 250
     sets = [(0,), (3, 7), (1, 2, 4), ()]
     assert all(np.array_equal(far.marginal(own), near.marginal(own)) for own in sets)

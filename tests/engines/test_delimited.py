@@ -17,6 +17,7 @@ from lownoise.engines.codings import Coding, TotalsQuery
 from lownoise.engines.delimited import TextFile, TextSource, open_text
 from lownoise.engines.duckdb import opened
 from lownoise.engines.folds import CodeSums
+from lownoise.engines.source import Columns
 from lownoise.numbers.values import number_of_text
 from lownoise.privacy.units import PrivacyUnit
 
@@ -170,9 +171,9 @@ def test_units_of_a_text_table_are_those_of_the_same_texts_in_memory(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("u,d,x\n" + "".join(f'{u},{d},"{x}"\n' for u, d, x in rows))
     table = pa.table({n: [str(row[i]) for row in rows] for i, n in enumerate("udx")})
-    unit = PrivacyUnit("u", 4, ("d",))
+    unit, every = PrivacyUnit("u", 4, ("d",)), Columns(["u", "d", "x"])
     found = [
-        sorted(x for batch in opened(own, ["u", "d", "x"]).bounded(unit, ["x"]).batches(["x"])
+        sorted(x for batch in opened(own, every).bounded(unit, ["x"]).batches(["x"])
                for x in batch.numbers[0].tolist())
         for own in (path, table, open_text(path, ["u", "d", "x"]))
     ]  # fmt: skip

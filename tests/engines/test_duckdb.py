@@ -14,6 +14,7 @@ import pytest
 
 from lownoise.engines.counts import read_records
 from lownoise.engines.duckdb import opened
+from lownoise.engines.source import Columns
 from lownoise.questions.attributes import attributes
 
 TEXTS = ["m", *["M"] * 1000, "É", "é", "e", "", None]
@@ -38,7 +39,7 @@ def test_no_collation_makes_two_texts_one(of_file, tmp_path):
     declared = attributes({"s": ["M", "m", "é", "e"]}, "drop")
     assert read_records(declared, table).table.tolist() == [1000, 1, 1, 1]
     found = Counter()
-    for groups in opened(table, ["s"]).group_sums([], ["s"]):
+    for groups in opened(table, Columns(["s"])).group_sums([], ["s"]):
         found += Counter(
             dict(zip(groups.keys.texts[0].to_pylist(), groups.counts.tolist(), strict=True))
         )
@@ -49,7 +50,7 @@ def test_another_query_on_the_connection_cuts_no_rows_off():
     """A reader would end there as if the table did."""
     con = ibis.duckdb.connect()
     con.con.execute("CREATE TABLE t AS SELECT range::DOUBLE x FROM range(300000)")
-    source = opened(con.table("t"), ["x"])
+    source = opened(con.table("t"), Columns(["x"]))
     first, *others = (len(batch.numbers[0]) for batch in asked_between(source, con))
     assert first + sum(others) == 300_000
     assert others
@@ -93,7 +94,7 @@ def test_a_decimal_is_the_float_nearest_to_it(digits, scale):
     bounds = [10 ** draw.randrange(1, digits + 1) for _ in range(500)]
     values = [exact.scaleb(Decimal(draw.randrange(-b + 1, b)), -scale) for b in bounds]
     table = pa.table({"x": pa.array(values, pa.decimal128(digits, scale))})
-    (batch,) = opened(table, ["x"]).batches(["x"])
+    (batch,) = opened(table, Columns(["x"])).batches(["x"])
     assert batch.numbers[0].tolist() == [float(value) for value in values]
 
 
@@ -102,5 +103,5 @@ def test_an_integer_of_128_bits_is_the_float_nearest_to_it():
     values = [2**126 + 2**73 + 1, -(2**53) - 1, 10**37 + 7]
     con.con.execute("CREATE TABLE t (x HUGEINT)")
     con.con.executemany("INSERT INTO t VALUES (?::HUGEINT)", [[str(value)] for value in values])
-    (batch,) = opened(con.table("t"), ["x"]).batches(["x"])
+    (batch,) = opened(con.table("t"), Columns(["x"])).batches(["x"])
     assert np.array_equal(batch.numbers[0], [float(value) for value in values])

@@ -20,6 +20,7 @@ from lownoise.engines.folds import CodeSums
 from lownoise.engines.groups import GroupCodes
 from lownoise.engines.memory import MemorySource
 from lownoise.engines.parts import Part
+from lownoise.engines.source import Columns
 from lownoise.questions.attributes import attributes
 
 GROUPS = attributes({"g": 3, "w": ["a", "b", "2"]}, {"g": "extra"})
@@ -112,11 +113,11 @@ def test_what_arrow_hands_over_is_what_the_engine_reads(shape, tmp_path):
     """Every type of column, with threads and without; and it is Arrow that hands it over."""
     table = SHAPES[shape](AWKWARD, tmp_path)
     words = ["w", "w.k", "long"] if "file" in shape else ["w", "w.k", "category", "long"]
-    found = duckdb.opened(table, [*NUMBERS, *words])
+    found = duckdb.opened(table, Columns([*NUMBERS, *words]))
     assert found.plain.parts(NUMBERS, words) is not None
 
     def engine():  # which may read a file once
-        return dataclasses.replace(duckdb.opened(table, [*NUMBERS, *words]), plain=None)
+        return dataclasses.replace(duckdb.opened(table, Columns([*NUMBERS, *words])), plain=None)
 
     ends = {"small": (-1.0, 1.0), "bit": (0.0, 1.0), "x": (-3.0, 2.0**49), "g": (0.0, 2.0)}
     lower, upper = np.array([ends.get(name, (-(2.0**40), 2.0**40)) for name in NUMBERS]).T

@@ -17,6 +17,7 @@ import sparks
 from golden.accessors import simulated
 from lownoise.engines.duckdb import opened
 from lownoise.engines.memory import MemorySource
+from lownoise.engines.source import Columns
 from lownoise.errors import EngineError, LedgerError, TableError
 
 # pyspark leaves it to Python to close its sockets
@@ -40,7 +41,7 @@ def arrow(rows):
 
 def parquet(rows, folder):
     pa.parquet.write_table(arrow(rows), folder / "t.parquet")
-    return opened(folder / "t.parquet", NAMES)
+    return opened(folder / "t.parquet", Columns(NAMES))
 
 
 def memory(rows, _folder=None):
@@ -50,7 +51,7 @@ def memory(rows, _folder=None):
 
 ENGINES = {
     "memory": memory,
-    "duckdb": lambda rows, _: opened(arrow(rows), NAMES),
+    "duckdb": lambda rows, _: opened(arrow(rows), Columns(NAMES)),
     "duckdb on a file": parquet,
     "toy": lambda rows, _: ToySource(KINDS, rows),
     "spark": lambda rows, _: sparks.ordered(arrow(rows)),

@@ -20,6 +20,7 @@ from tests.units import test_units as units
 import lownoise as ln
 import sparks
 from lownoise.engines import AbstractFold, TotalsQuery, memory, source, spark
+from lownoise.engines.source import Columns
 from lownoise.errors import EngineError, TableError
 from lownoise.privacy.units import PrivacyUnit
 
@@ -98,14 +99,14 @@ def test_numbers_of_every_type():
     query = TotalsQuery(one, drops_missing=False)
     own = sparks.frame(table)
     assert source.totals(query, own) == memory.totals(query, np.array(values).T)
-    (batch,) = spark.opened(sparks.frame(table, 1), names).batches(names)
+    (batch,) = spark.opened(sparks.frame(table, 1), Columns(names)).batches(names)
     assert np.array_equal(np.sort(batch.numbers), np.sort(values), equal_nan=True)
 
 
 @both
 def test_sums_beyond_64_bits_are_exact(ansi):
     rows = sparks.session().range(3000).selectExpr("bigint(pow(2, 62)) AS x", "id % 2 AS y")
-    own = spark.opened(rows, ["x"])
+    own = spark.opened(rows, Columns(["x"]))
     ranges = [("x", -(2**52), 2**52)]
     assert own.sums(ranges, complete=False).sums == (3000 * 2**52,)
     (found,) = [int(s[0]) for g in own.group_sums([], [], ranges) for _, s in g.sums]
@@ -122,7 +123,7 @@ def test_what_partitions_add_up_to_is_exact_beyond_64_bits():
         def add(self, found, batch):
             found[1] -= 2**62
 
-    own = spark.opened(sparks.session().range(6).selectExpr("double(id) AS x"), ["x"])
+    own = spark.opened(sparks.session().range(6).selectExpr("double(id) AS x"), Columns(["x"]))
     assert own.fold(Large()).tolist() == [[0], [-2 * 2**62]]
 
 
@@ -173,15 +174,15 @@ def test_columns_are_told_apart_by_every_letter_of_their_names():
     """Where a session does not tell them apart, and reads dots and backticks as its own."""
     names = ["x", "X", "a.b", "`", "c0"]
     table = pa.table({name: [float(i)] for i, name in enumerate(names)})
-    own = spark.opened(sparks.session().createDataFrame(table), names)
+    own = spark.opened(sparks.session().createDataFrame(table), Columns(names))
     for i, name in enumerate(names):
         ((found,),) = [b.numbers for b in own.batches([name])]
         assert found.tolist() == [i]
     twice = sparks.session().createDataFrame(table).toDF("x", "y", "y", "z", "Z")
-    spark.opened(twice, ["x", "z"])
+    spark.opened(twice, Columns(["x", "z"]))
     for name, said in (("y", "twice"), ("Y", "not in the table")):
         with pytest.raises(TableError, match=said):
-            spark.opened(twice, ["x", name])
+            spark.opened(twice, Columns(["x", name]))
 
 
 def test_collations_make_no_two_texts_one():
@@ -192,7 +193,7 @@ def test_collations_make_no_two_texts_one():
     )
     unit = PrivacyUnit("who", 1, ("word",))
     assert units.read(mixed, unit, columns) == units.read(plain, unit, columns)
-    groups = spark.opened(mixed, columns).group_sums([], ["who"])
+    groups = spark.opened(mixed, Columns(columns)).group_sums([], ["who"])
     assert sorted(t for g in groups for t in g.keys.texts[0].to_pylist()) == ["A", "a"]
 
 
@@ -204,7 +205,7 @@ def test_dates_order_rows_and_bytes_that_are_no_text_stop_nothing():
     for by, expected in (("day", {1, 2}), ("time", {3, 2})):
         found = source.source_of(source_units(rows, PrivacyUnit("who", 2, (by,))), ["x"])
         assert {v for b in found.batches(["x"]) for v in b.numbers[0].tolist()} == expected
-    own = spark.opened(rows, ["odd"])
+    own = spark.opened(rows, Columns(["odd"]))
     (group,) = own.group_sums(["odd"], ["odd"])
     assert group.counts.tolist() == [4]
     assert np.isnan(group.keys.numbers[0]).all()
@@ -234,7 +235,7 @@ def test_tasks_that_fail_and_partitions_that_are_made_again_add_nothing(cached):
     query = TotalsQuery(contract.coding([0], [5], names=("x",)), drops_missing=False)
     try:
         assert source.totals(query, table) == memory.totals(query, values[:, None])
-        found = spark.opened(table, ["y"]).sums([("y", 1, 9)], complete=False)
+        found = spark.opened(table, Columns(["y"])).sums([("y", 1, 9)], complete=False)
         assert (found.count, found.sums) == (999, (int(values.clip(1, 9).sum()),))
     finally:
         table.unpersist()
@@ -316,20 +317,20 @@ def test_only_plans_whose_rows_no_order_changes_are_taken(seen):
     """Whoever asks for an order that a shuffle makes may keep other rows at a second attempt."""
     own = sparks.session()
     for query in TAKEN:
-        spark.opened(own.sql(query), ["x"])
+        spark.opened(own.sql(query), Columns(["x"]))
     for query, said in REFUSED:
         with pytest.raises(TableError, match=f"has {said}.*write it to a file first") as refused:
-            spark.opened(own.sql(query), ["x"])
+            spark.opened(own.sql(query), Columns(["x"]))
         assert "\n" not in str(refused.value)
     moved, still = seen.repartition(2, "y"), seen.dropDuplicates(["y"])
     same = [seen.coalesce(1), moved.cache(), moved.distinct(), own.createDataFrame([(1,)], ["x"])]
     for frame in same + [f.mapInArrow(list, "x double") for f in (seen, seen.union(seen))]:
-        spark.opened(frame, ["x"])
+        spark.opened(frame, Columns(["x"]))
     moved.unpersist()
     other = [still, still.cache(), still.union(seen), moved.rdd.toDF()]
     for frame in [*other, moved.mapInArrow(list, "x double"), moved.mapInPandas(list, "x double")]:
         with pytest.raises(TableError, match="write it to a file first"):
-            spark.opened(frame, ["x"])
+            spark.opened(frame, Columns(["x"]))
     still.unpersist()
 
 

@@ -23,6 +23,7 @@ from lownoise.engines.counts import read_histogram
 from lownoise.engines.duckdb import opened
 from lownoise.engines.files import _bytes
 from lownoise.engines.json_lines import open_lines, values_of
+from lownoise.engines.source import Columns
 from lownoise.engines.tables import File
 from lownoise.errors import EngineError, LownoiseError, SpecError, TableError, bare
 from lownoise.numbers.values import LONGEST, number, number_of_text
@@ -39,7 +40,7 @@ def written(path, columns):
 
 def texts(table, *names):
     """Return the rows of columns of texts."""
-    batches = list(opened(table, names).batches([], names))
+    batches = list(opened(table, Columns(names)).batches([], names))
     return [row for b in batches for row in zip(*(t.to_pylist() for t in b.texts), strict=True)]
 
 
@@ -149,7 +150,7 @@ def test_a_comma_before_decimals_is_a_point_and_a_point_is_no_number(tmp_path):
     table = ln.Table(path, separator=";", decimal=",")
     assert texts(table, "a", "b") == [(text, "x") for text in known]
     numbers = [number_of_text(text) for text in known]
-    (batch,) = opened(table, ["a"]).batches(["a"])
+    (batch,) = opened(table, Columns(["a"])).batches(["a"])
     assert np.array_equal(batch.numbers[0], numbers, equal_nan=True)
     assert len(set(known)) == len(cells)
 
@@ -173,9 +174,9 @@ def test_what_describes_no_file_is_refused(named, said):
 def test_what_text_alone_has_is_refused_of_others(tmp_path):
     path = written(tmp_path / "t.parquet", {"a": [1.0]})
     with pytest.raises(TableError, match="are of CSV files"):
-        opened(ln.Table(path, separator=";"), ["a"])
+        opened(ln.Table(path, separator=";"), Columns(["a"]))
     with pytest.raises(TableError, match="are not of databases"):
-        opened(ln.Table("t.duckdb", separator=";"), ["a"])
+        opened(ln.Table("t.duckdb", separator=";"), Columns(["a"]))
 
 
 # ---------------------------------------------------------------- several files
@@ -184,7 +185,7 @@ def test_what_text_alone_has_is_refused_of_others(tmp_path):
 def test_columns_of_files_are_found_by_their_names(tmp_path):
     written(tmp_path / "1.parquet", {"a": [1, 2], "b": [3, 4]})
     written(tmp_path / "2.parquet", {"c": ["x"], "b": [6], "a": [5]})
-    (batch,) = opened(str(tmp_path / "*.parquet"), ["a", "b"]).batches(["a", "b"])
+    (batch,) = opened(str(tmp_path / "*.parquet"), Columns(["a", "b"])).batches(["a", "b"])
     assert [n.tolist() for n in batch.numbers] == [[1, 2, 5], [3, 4, 6]]
 
 
@@ -193,19 +194,19 @@ def test_a_message_names_what_was_written_and_no_file_that_was_found(tmp_path):
     written(tmp_path / "SECRET.parquet", {"a": [1.5]})
     for table in (tmp_path, f"{tmp_path}/*.parquet"):
         with pytest.raises(TableError, match="has other types than its first file") as refusal:
-            opened(table, ["a"])
+            opened(table, Columns(["a"]))
         assert "SECRET" not in str(refusal.value)
     (tmp_path / "SECRET.csv").write_text("a\n1\n")
     with pytest.raises(TableError, match="several kinds") as refusal:
-        opened(f"{tmp_path}/*", ["a"])
+        opened(f"{tmp_path}/*", Columns(["a"]))
     assert "SECRET" not in str(refusal.value)
     with pytest.raises(TableError, match="finds no file"):
-        opened(f"{tmp_path}/x*.csv", ["a"])
+        opened(f"{tmp_path}/x*.csv", Columns(["a"]))
     with pytest.raises(TableError, match="table=list has files of several kinds"):
-        opened([tmp_path / "1.parquet", tmp_path / "SECRET.csv"], ["a"])
+        opened([tmp_path / "1.parquet", tmp_path / "SECRET.csv"], Columns(["a"]))
     (tmp_path / "_delta_log").mkdir()
     with pytest.raises(TableError, match="Delta or Iceberg"):
-        opened(tmp_path, ["a"])
+        opened(tmp_path, Columns(["a"]))
 
 
 @pytest.mark.parametrize("kind", ["arrow", "ipc", "feather"])
@@ -218,11 +219,11 @@ def test_an_arrow_file_is_read_by_its_schema(tmp_path, kind):
         "none": pa.nulls(3),
     }
     pa.feather.write_feather(pa.table({**columns, "list": [[1]] * 3}), path)
-    source = opened(path, list(columns))
+    source = opened(path, Columns(list(columns)))
     assert source.kinds(list(columns)) == ("integers", "numbers", "texts", "numbers")
     assert texts(path, "word") == [("x",), (None,), ("y",)]
     with pytest.raises(TableError, match="'list' has type list"):
-        opened(path, ["list"])
+        opened(path, Columns(["list"]))
 
 
 def test_what_the_engine_reads_as_something_else_in_parquet_is_refused(tmp_path):
@@ -240,8 +241,10 @@ def test_what_the_engine_reads_as_something_else_in_parquet_is_refused(tmp_path)
         ("C", "'C' is not in the table"),
     ):
         with pytest.raises(TableError, match=said):
-            opened(path, ["c", column] if column != "C" else ["C"])
-    assert [batch.numbers[0].tolist() for batch in opened(path, ["c"]).batches(["c"])] == [[3.0]]
+            opened(path, Columns(["c", column] if column != "C" else ["C"]))
+    assert [batch.numbers[0].tolist() for batch in opened(path, Columns(["c"])).batches(["c"])] == [
+        [3.0]
+    ]
 
 
 # ---------------------------------------------------------------- partitions
@@ -273,7 +276,7 @@ def test_no_folder_is_no_row(tmp_path):
     assert PLAN.release(given).terms.question.columns == ("a",)
     assert texts(ln.Table(f"{tmp_path}/*/*.parquet", partitions=["s"]), "s") == []
     with pytest.raises(TableError, match="finds no file"):
-        opened(ln.Table(f"{tmp_path}/absent/*.parquet", partitions=["s"]), ["s"])
+        opened(ln.Table(f"{tmp_path}/absent/*.parquet", partitions=["s"]), Columns(["s"]))
 
 
 @pytest.mark.parametrize("wrong", [{"a": [1.5]}, {"b": [1]}, {"a": [[1]]}, None])
@@ -301,7 +304,7 @@ def test_no_first_line_tells_where_it_stands(tmp_path, text):
     odd = f"{tmp_path}/s=*/https:/me@b/*.csv"
     for table in (pattern, *(ln.Table(own, partitions=["s"]) for own in (pattern, odd))):
         with pytest.raises(TableError) as refusal:
-            opened(table, ["a"])
+            opened(table, Columns(["a"]))
         assert "SECRET" not in str(refusal.value)
         assert table is not pattern or pattern in str(refusal.value)
 
@@ -313,7 +316,7 @@ def test_partitions_of_text(tmp_path):
     given = ln.Table(f"{tmp_path}/*/*.csv", separator=";", decimal=",", partitions=["s"])
     assert texts(given, "s", "a") == [("CA", "1.5"), ("CA", "2"), ("TX", "1.5"), ("TX", "2")]
     with pytest.raises(TableError, match="partitions are all that is asked"):
-        opened(given, ["s"])
+        opened(given, Columns(["s"]))
 
 
 # ---------------------------------------------------------------- addresses
@@ -432,7 +435,7 @@ def test_an_address_needs_the_extension_that_the_user_installs(address, tmp_path
 )
 def test_other_addresses_are_refused(address, said):
     with pytest.raises(TableError, match=said):
-        opened(address, ["a"])
+        opened(address, Columns(["a"]))
 
 
 def test_a_remote_file_is_read_whole_where_it_has_texts(tmp_path):

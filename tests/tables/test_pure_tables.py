@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines.counts import records_of
+from lownoise.engines.counts import CodedRows
 from lownoise.errors import FileError, LownoiseError, PlanError
 from lownoise.noise.signed import SignedLayout, signed_mechanism, signed_steps
 from lownoise.numbers.randomness import SimulationRandomness
@@ -80,7 +80,7 @@ def _rows(question, layout):
     sizes = [a.size for a in question.attributes]
     found = []
     for cell in _cells(question):
-        one = records_of([np.array([c]) for c in cell], sizes)
+        one = CodedRows(sizes, tuple(np.array([c]) for c in cell))
         parts = [layout.exact(one, s, sets) for s in layout.spaces for _, sets in s.pieces]
         found.append(np.concatenate([np.zeros(0), *parts]))
     return np.array(found)
@@ -406,7 +406,7 @@ def test_noise_of_the_shape_of_changes_covers_them_and_strays_as_said(name, rela
     layout, noise = mechanism.totals.layout, mechanism.noise
     cells = _cells(question)
     sizes = [a.size for a in question.attributes]
-    records = [records_of([np.array([c]) for c in cell], sizes) for cell in cells]
+    records = [CodedRows(sizes, tuple(np.array([c]) for c in cell)) for cell in cells]
     rows = np.array([layout.exact(one, None, ()) for one in records]) / layout.steps[0]
     moves = rows if relation == "add_remove" else (rows[:, None] - rows).reshape(-1, rows.shape[1])
     norms = noise.inner.gauge.norm_up(moves.astype(float)) / noise.inner.scale
@@ -438,7 +438,7 @@ def test_released_noise_of_that_shape_is_about_the_counts(name, relation, tmp_pa
     sizes = [a.size for a in question.attributes]
     mechanism = plan.terms.mechanism
     records, source = mechanism.read(table), SimulationRandomness(12)
-    exact = records_of([table[a.name].to_numpy() for a in question.attributes], sizes)
+    exact = CodedRows(sizes, tuple(table[a.name].to_numpy() for a in question.attributes))
     found = [
         MarginalAnswers(plan.terms, np.array(mechanism.run(records, randomness=source)))
         for _ in range(200)

@@ -24,7 +24,7 @@ import lownoise as ln
 import lownoise_check
 from lownoise.engines.duckdb import opened
 from lownoise.engines.memory import MemorySource
-from lownoise.engines.source import source_of
+from lownoise.engines.source import Columns, source_of
 from lownoise.engines.units import UnitTable
 from lownoise.errors import (
     EngineError,
@@ -98,7 +98,7 @@ def test_every_engine_keeps_the_same_rows_whatever_their_order(seed):
     expected = read(memory(rows), unit, columns)
     assert read(memory(shuffled), unit, columns) == expected
     assert read(arrow(shuffled, names), unit, columns) == expected
-    assert read(opened(arrow(rows), list(KINDS)), unit, columns) == expected
+    assert read(opened(arrow(rows), Columns(list(KINDS))), unit, columns) == expected
     if unit.column == "who":
         assert read(ToySource(KINDS, shuffled), unit, columns) == expected
     counts = {}

@@ -16,7 +16,8 @@ of their columns has. 64 rows take one operation, so nothing of size 2^D is ever
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
@@ -48,68 +49,90 @@ _PART = 18  # bits of a code at a time: sums of 2^44 rows of them fit 64 bits
 _BLOCK = 1 << 13  # words that are combined at once
 
 
+class Records(ABC):
+    """The rows of a table as cells of its attributes, whichever way they are kept."""
+
+    @property
+    def count(self) -> int:
+        """The number of rows, less those that were left out."""
+        return int(self.marginal(()))
+
+    @abstractmethod
+    def marginal(self, chosen: Sequence[int]) -> Integers:
+        """Return the exact counts over the attributes `chosen`, rising, shape (n, …)."""
+
+    def marginals(self, sets: Sequence[Sequence[int]]) -> Integers:
+        """Return the counts over several sets of attributes of the same sizes, shape (k, n, …)."""
+        return np.stack([self.marginal(chosen) for chosen in sets])
+
+
 @final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Records:
-    """The rows of a table as cells of its attributes.
+@dataclass(frozen=True, eq=False)
+class CellTable(Records):
+    """How many rows each cell of all attributes together has.
 
     Args:
-        count: the number of rows, less those that were left out.
-        sizes: the number of cells of each attribute, shape (D,).
-        codes: the cell of each row, one array of shape (count,) an attribute; or None.
-        table: the count of each cell of all attributes together, shape `sizes`; or None.
-        repeats: how many rows each of k codes stands for, shape (k,), where they are of distinct
-            records; or None.
+        table: the counts, an axis an attribute.
     """
 
-    count: int
-    sizes: tuple[int, ...]
-    codes: tuple[Codes, ...] | None
-    table: Integers | None
-    repeats: Integers | None = None
+    table: Integers
 
     def marginal(self, chosen: Sequence[int]) -> Integers:
-        """Return the exact counts over the attributes `chosen`, rising, shape (n, …).
+        """Return the sums along all other axes."""
+        others = tuple(i for i in range(self.table.ndim) if i not in chosen)
+        return np.asarray(self.table.sum(axis=others))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CodedRows(Records):
+    """The cell of each row.
+
+    Args:
+        sizes: the number of cells of each attribute, shape (D,).
+        codes: one array an attribute, all of one length.
+    """
+
+    sizes: tuple[int, ...]
+    codes: tuple[Codes, ...]
+
+    def marginal(self, chosen: Sequence[int]) -> Integers:
+        """Return the counts over the attributes `chosen`, rising, shape (n, …).
 
         Examples:
-            >>> rows = records_of([np.array([0, 1, 1]), np.array([2, 0, 0])], (2, 3))
+            >>> rows = CodedRows((2, 3), (np.array([0, 1, 1]), np.array([2, 0, 0])))
             >>> rows.marginal((0, 1)).tolist(), rows.marginal(()).tolist()
             ([[0, 0, 1], [2, 0, 0]], 3)
         """
+        return self.counted(chosen)
+
+    def counted(self, chosen: Sequence[int], repeats: Integers | None = None) -> Integers:
+        """Return the same, each row as often as it stands for."""
         shape = [self.sizes[i] for i in chosen]
-        if self.table is not None:
-            others = tuple(i for i in range(len(self.sizes)) if i not in chosen)
-            summed: Integers = np.asarray(self.table.sum(axis=others))
-            return summed
-        assert self.codes is not None  # noqa: S101 (one of the two is kept)
-        if not shape:
-            return np.array(self.count)
-        flat = self.codes[chosen[0]].astype(np.int64)
-        for i in chosen[1:]:
-            flat *= self.sizes[i]
+        flat = np.zeros(len(self.codes[0]), dtype=np.int64)
+        for i, size in zip(chosen, shape, strict=True):
+            flat *= size
             flat += self.codes[i]
-        found = np.bincount(flat, self.repeats, math.prod(shape))  # exact to 2^53 rows
+        found = np.bincount(flat, repeats, math.prod(shape))  # exact to 2^53 rows
         return found.astype(np.int64).reshape(shape)
 
     def marginals(self, sets: Sequence[Sequence[int]]) -> Integers:
-        """Return the counts over several sets of attributes of the same sizes, shape (k, n, …).
-
-        Few rows are counted for many sets at once.
+        """Return the counts over several sets; few rows are counted for many sets at once.
 
         Examples:
-            >>> rows = records_of([np.array([0, 1, 1])] * 2, (2, 2))
+            >>> rows = CodedRows((2, 2), (np.array([0, 1, 1]),) * 2)
             >>> rows.marginals([(0,), (1,)]).tolist()
             [[1, 2], [1, 2]]
         """
-        shape = [self.sizes[i] for i in sets[0]]
-        if self.repeats is not None or self.codes is None or not shape or self.count > _FEW_ROWS:
+        shape, count = [self.sizes[i] for i in sets[0]], len(self.codes[0])
+        if not shape or count > _FEW_ROWS:
             return np.stack([self.marginal(chosen) for chosen in sets])
         codes = np.stack(self.codes)
-        many = max(_AT_ONCE // max(self.count, 1), 1)
+        many = max(_AT_ONCE // max(count, 1), 1)
         found = [np.zeros(0, dtype=np.int64)]
         for start in range(0, len(sets), many):
             columns = np.array(sets[start : start + many]).T
-            flat = np.repeat(np.arange(columns.shape[1])[:, None], self.count, axis=1)
+            flat = np.repeat(np.arange(columns.shape[1])[:, None], count, axis=1)
             for column, size in zip(columns, shape, strict=True):
                 flat *= size
                 flat += codes[column]
@@ -118,14 +141,22 @@ class Records:
         return np.concatenate(found).reshape(len(sets), *shape)
 
 
-def records_of(codes: Sequence[Codes], sizes: Sequence[int]) -> Records:
-    """Return rows given by their cells: the meaning that `read_records` matches.
+@final
+@dataclass(frozen=True, eq=False)
+class DistinctRows(Records):
+    """Rows that may be alike, once each, and how many of them there are.
 
     Args:
-        codes: one array of shape (n,) an attribute.
-        sizes: the number of cells of each attribute.
+        rows: once each.
+        repeats: how many each of them stands for, shape (k,).
     """
-    return Records(count=len(codes[0]), sizes=tuple(sizes), codes=tuple(codes), table=None)
+
+    rows: CodedRows
+    repeats: Integers
+
+    def marginal(self, chosen: Sequence[int]) -> Integers:
+        """Return the counts over the attributes `chosen`, each row as often as it stands for."""
+        return self.rows.counted(chosen, self.repeats)
 
 
 def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noqa: ANN401 (any frame)
@@ -144,9 +175,7 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
     if math.prod(sizes) <= _WHOLE and len(sizes) <= _MOST_AXES:
         cells = math.prod(sizes)
         counts = _counted(attributes, table, cells, partial(places_of, sizes=sizes))
-        return Records(
-            count=int(counts.sum()), sizes=sizes, codes=None, table=counts.reshape(sizes)
-        )
+        return CellTable(counts.reshape(sizes))
     source, reader = opened(attributes, table)
     parts: list[list[Codes]] = [[np.zeros(0, dtype=_kind(n)) for n in sizes]]
     repeats = [np.zeros(0, dtype=np.int64)]
@@ -164,11 +193,8 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
         else:
             for groups in source.group_sums(reader.numbers, reader.texts):
                 add(reader.cells(groups.keys), groups.counts)
-    found = records_of([np.concatenate(column) for column in zip(*parts, strict=True)], sizes)
-    if source.near:
-        return found
-    each = np.concatenate(repeats)
-    return replace(found, count=int(each.sum()), repeats=each)
+    rows = CodedRows(sizes, tuple(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return rows if source.near else DistinctRows(rows, np.concatenate(repeats))
 
 
 def _counted(

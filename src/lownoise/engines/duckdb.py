@@ -34,10 +34,10 @@ from lownoise.numbers.numerals import WORDS
 from lownoise.numbers.readable import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from lownoise.engines.folds import AbstractFold, Range
-    from lownoise.engines.source import Kind
+    from lownoise.engines.source import Columns, Kind
     from lownoise.numbers.arrays import Integers
     from lownoise.privacy.units import PrivacyUnit
 
@@ -270,8 +270,7 @@ def number(column: Any) -> Any:  # noqa: ANN401
 
 def opened(
     table: Any,  # noqa: ANN401 (any frame)
-    columns: Sequence[str],
-    ordered: Collection[str] = (),
+    columns: Columns,
 ) -> AbstractSource:
     """Return a table on an embedded DuckDB of its own, or on the one that it is on; text by itself.
 
@@ -279,24 +278,23 @@ def opened(
         table: a path, a pattern, a folder or a list of files, or a `Table` of them; the path of a
             DuckDB database with one table, or "path::table"; a pandas DataFrame; anything that
             speaks Arrow's C stream (pyarrow, polars, …); an ibis table on DuckDB.
-        columns: the names that the question needs.
-        ordered: those that rows are only ordered by, which may hold dates and times, too.
+        columns: those that the question needs.
 
     Raises:
         TableError: where it cannot be read, or a column is absent or of a type that holds no
             numbers.
     """
-    folded = {c.casefold() for c in columns}
-    if len(folded) < len(columns):  # DuckDB would take one for the other
+    folded = {c.casefold() for c in columns.names}
+    if len(folded) < len(columns.names):  # DuckDB would take one for the other
         raise TableError("columns whose names differ only in case; rename one of them")
     try:
         with quiet():
             if files := text_files(table):
                 text: AbstractSource = guarded(
-                    named(table), lambda: TextSource(files, tuple(columns))
+                    named(table), lambda: TextSource(files, tuple(columns.names))
                 )
                 return text
-            found = _opened(table, columns, ordered)
+            found = _opened(table, columns)
     except (TableError, EngineError):
         raise
     except Exception:  # noqa: BLE001 (whatever it is, no row has been read)
@@ -304,7 +302,7 @@ def opened(
             f"table={named(table)} cannot be opened; give a path, a pandas DataFrame or an Arrow "
             "table",
         ) from None
-    fit(found.rows, columns, ordered)
+    fit(found.rows, columns)
     return found
 
 
@@ -315,7 +313,7 @@ def registered(reader: Any) -> DuckSource:  # noqa: ANN401
     return DuckSource(connection, connection.table("records"))
 
 
-def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> DuckSource:  # noqa: ANN401
+def _opened(table: Any, columns: Columns) -> DuckSource:  # noqa: ANN401
     import ibis
 
     if isinstance(table, ibis.Table):
@@ -330,9 +328,9 @@ def _opened(table: Any, columns: Sequence[str], ordered: Collection[str]) -> Duc
                 raise TableError(
                     "separator, quotes, decimal and partitions are not of databases; leave them out"
                 )
-            return DuckSource(*_open_database(Path(path), name, columns, ordered))
-        return DuckSource(connection, *open_files(connection, table, columns, ordered))
-    arrow = arrow_of(table, columns, ordered)
+            return DuckSource(*_open_database(Path(path), name, columns))
+        return DuckSource(connection, *open_files(connection, table, columns))
+    arrow = arrow_of(table, columns)
     return DuckSource(connection, ibis.memtable(arrow), PlainTable.of(arrow))
 
 
@@ -357,9 +355,7 @@ def _open_expression(table: Any) -> DuckSource:  # noqa: ANN401
     return DuckSource(connection, table, shared=bool(backends))
 
 
-def _open_database(
-    path: Path, name: str, columns: Sequence[str], ordered: Collection[str]
-) -> tuple[Any, Any]:
+def _open_database(path: Path, name: str, columns: Columns) -> tuple[Any, Any]:
     if not path.is_file():
         raise TableError(f"table={path} is no file; give the path of a DuckDB database")
     connection = guarded(str(path), lambda: _embedded(path, read_only=True))
@@ -378,5 +374,5 @@ def _open_database(
         "give a table",
     ):
         view = connection.table(name)
-        fit(view, columns, ordered)
+        fit(view, columns)
     return connection, view

@@ -20,9 +20,10 @@ from lownoise.engines.folds import Batch
 from lownoise.numbers.values import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lownoise.engines.folds import AbstractFold
+    from lownoise.engines.source import Columns
     from lownoise.engines.tables import File, Table
     from lownoise.numbers.arrays import Vector
 
@@ -103,21 +104,19 @@ def folded(work: AbstractFold, batches: Iterable[Any]) -> Iterator[Any]:
 def rows(
     table: Table,
     files: Sequence[File],
-    columns: Sequence[str],
-    ordered: Collection[str],
+    columns: Columns,
     batches: Iterable[Any],
 ) -> Iterator[Any]:
     """Give back the rows of those of a table's files whose places come."""
     for batch in batches:
         for place in batch.columns[0].to_pylist():
-            yield from of_spark(table, [files[place]], columns, ordered)
+            yield from of_spark(table, [files[place]], columns)
 
 
 def of_spark(
     table: Table,
     files: Sequence[File],
-    columns: Sequence[str],
-    ordered: Collection[str],
+    columns: Columns,
 ) -> Any:  # noqa: ANN401
     """Return an Arrow reader of files' rows, of types that Spark has.
 
@@ -127,7 +126,7 @@ def of_spark(
     import ibis
     import pyarrow as pa
 
-    reader = open_rows(ibis.duckdb.connect(), table, files, columns, ordered)
+    reader = open_rows(ibis.duckdb.connect(), table, files, columns)
     kinds = pa.schema([(field.name, _spark_type(field.type)) for field in reader.schema])
     batches = (
         pa.record_batch([own.cast(k) for own, k in zip(b.columns, kinds.types, strict=True)], kinds)

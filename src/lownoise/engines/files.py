@@ -32,6 +32,7 @@ from lownoise.errors import TableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from lownoise.engines.source import Columns
     from lownoise.engines.tables import File
 
 _DIGITS = 38  # of decimals in 128 bits
@@ -42,8 +43,7 @@ _COMMA, _POINT = (rf"^[-+0-9eE_ \t\n\v\f\r]*{c}[-+0-9eE_ \t\n\v\f\r]*$" for c in
 def open_files(
     connection: Any,  # noqa: ANN401 (ibis has no types)
     table: Table,
-    columns: Sequence[str],
-    ordered: Collection[str],
+    columns: Columns,
 ) -> tuple[Any, PlainTable | None]:
     """Return the rows of all files as an ibis table; each must have the columns, of one type.
 
@@ -52,8 +52,7 @@ def open_files(
     Args:
         connection: to the database that reads them.
         table: which files.
-        columns: the names that the question needs.
-        ordered: those that rows are only ordered by, which may hold dates and times, too.
+        columns: those that the question needs.
 
     Raises:
         TableError: where there is no such file, or one cannot be read, lacks a column or has one
@@ -61,7 +60,7 @@ def open_files(
         EngineError: where that is so of a file beyond the first whose folders are values.
     """
     files = found_files(table)
-    form, native = _opened(connection, table, files, columns, ordered)
+    form, native = _opened(connection, table, files, columns)
     here = (
         kind_of(table, files) is PARQUET
         and not table.partitions
@@ -70,7 +69,7 @@ def open_files(
     as_it_is = PlainTable.of_files([file.path for file in files]) if files and here else None
     if native:
         return guarded(files[0].shown, lambda: _native(connection, files)), as_it_is
-    reader = guarded(named(table), lambda: _rows(table, columns, files, form.read))
+    reader = guarded(named(table), lambda: _rows(table, columns.names, files, form.read))
     connection.con.register("records", reader)
     return connection.table("records"), as_it_is
 
@@ -79,8 +78,7 @@ def open_rows(
     connection: Any,  # noqa: ANN401
     table: Table,
     files: Sequence[File],
-    columns: Sequence[str],
-    ordered: Collection[str],
+    columns: Columns,
 ) -> Any:  # noqa: ANN401
     """Return an Arrow reader of the rows that `open_files` has of some of a table's files.
 
@@ -88,34 +86,32 @@ def open_rows(
         connection: to the database that reads them.
         table: what their names do not say.
         files: as `found_files` found them: nothing is read off their paths again.
-        columns: the names that the question needs.
-        ordered: those that rows are only ordered by, which may hold dates and times, too.
+        columns: those that the question needs.
 
     Raises:
         TableError, EngineError: as `open_files`.
     """
-    form, _ = _opened(connection, table, files, columns, ordered)
-    return guarded(named(table), lambda: _rows(table, columns, files, form.read))
+    form, _ = _opened(connection, table, files, columns)
+    return guarded(named(table), lambda: _rows(table, columns.names, files, form.read))
 
 
 def _opened(
     connection: Any,  # noqa: ANN401
     table: Table,
     files: Sequence[File],
-    columns: Sequence[str],
-    ordered: Collection[str],
+    columns: Columns,
 ) -> tuple[_Format, bool]:
     """Return how files are read, and whether the engine reads them itself."""
-    own = [c for c in columns if c not in table.partitions]
+    own = columns.without(table.partitions)
     kind = kind_of(table, files)
-    if kind is CSV and not own:
+    if kind is CSV and not own.names:
         raise TableError("partitions are all that is asked; ask for a column of the files, too")
     form = (
-        _parquet(connection, own, ordered)
+        _parquet(connection, own)
         if kind is PARQUET
-        else _arrow(own, ordered)
+        else _arrow(own)
         if kind is ARROW
-        else _text(table, kind, own)
+        else _text(table, kind, own.names)
     )
     found = [guarded(file.shown, partial(form.types, file)) for file in files[:1]]
     for file in files[1:]:
@@ -149,13 +145,13 @@ def text_files(table: Any) -> tuple[TextFile, ...]:  # noqa: ANN401
     return tuple(TextFile(file.path, table.dialect(file.path), shown=file.shown) for file in files)
 
 
-def fit(rows: Any, columns: Sequence[str], ordered: Collection[str]) -> None:  # noqa: ANN401
+def fit(rows: Any, columns: Columns) -> None:  # noqa: ANN401
     """Refuse a table that lacks a column, or has one of a type that holds no numbers."""
     schema = rows.schema()
-    require(list(schema.names), columns)
-    for column in columns:
+    require(list(schema.names), columns.names)
+    for column in columns.names:
         kind = schema[column]
-        if column in ordered and (kind.is_date() or kind.is_timestamp()):
+        if column in columns.ordered and (kind.is_date() or kind.is_timestamp()):
             continue
         if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
             raise no_numbers(column, kind)
@@ -207,8 +203,10 @@ def _text(table: Table, kind: tuple[str, ...], own: Sequence[str]) -> _Format:
     return _Format(types, read)
 
 
-def _arrow(own: Sequence[str], ordered: Collection[str]) -> _Format:
+def _arrow(columns: Columns) -> _Format:
     import pyarrow as pa
+
+    own = list(columns.names)
 
     def opened(file: File) -> Any:  # noqa: ANN401
         return pa.ipc.open_file(pa.OSFile(str(file.path)))
@@ -217,30 +215,32 @@ def _arrow(own: Sequence[str], ordered: Collection[str]) -> _Format:
         schema = opened(file).schema
         require(list(schema.names), own)
         for c in own:
-            require_arrow(schema.field(c).type, c, dated=c in ordered)
-        return [plain(column).type for column in schema.empty_table().select(list(own)).columns]
+            require_arrow(schema.field(c).type, c, dated=c in columns.ordered)
+        return [plain(column).type for column in schema.empty_table().select(own).columns]
 
     def read(file: File) -> Any:  # noqa: ANN401
         source = opened(file)
         places = range(source.num_record_batches)
-        batches = (source.get_batch(place).select(list(own)) for place in places)
+        batches = (source.get_batch(place).select(own) for place in places)
         return _reader(source.schema, own, batches)
 
     return _Format(types, read)
 
 
-def _parquet(connection: Any, own: Sequence[str], ordered: Collection[str]) -> _Format:  # noqa: ANN401
+def _parquet(connection: Any, columns: Columns) -> _Format:  # noqa: ANN401
     import pyarrow.parquet as pq
+
+    own = list(columns.names)
 
     def types(file: File) -> list[Any]:
         rows = _native(connection, [file])
         _require_own(connection, file, own)
-        fit(rows, own, ordered)
+        fit(rows, columns)
         return [rows.schema()[c] for c in own]
 
     def read(file: File) -> Any:  # noqa: ANN401
         source = pq.ParquetFile(_bytes(connection, file) if file.address else file.path)
-        return _reader(source.schema_arrow, own, source.iter_batches(columns=list(own)))
+        return _reader(source.schema_arrow, own, source.iter_batches(columns=own))
 
     return _Format(types, read)
 

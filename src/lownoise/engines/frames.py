@@ -23,7 +23,7 @@ from lownoise.errors import TableError
 from lownoise.numbers.values import REAL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from lownoise.engines.source import Columns
 
 _READ: WeakSet[Any] = WeakSet()  # readers that a release has read
 
@@ -82,13 +82,12 @@ def _unread(table: object) -> str:
     )
 
 
-def arrow_of(table: Any, columns: Sequence[str], ordered: Collection[str] = ()) -> Any:  # noqa: ANN401
+def arrow_of(table: Any, columns: Columns) -> Any:  # noqa: ANN401
     """Return the columns as an Arrow table of floats, integers, decimals, booleans and text.
 
     Args:
         table: a pandas DataFrame, or what speaks Arrow's C stream.
-        columns: which ones.
-        ordered: those of them that may hold dates and times, too, which become integers.
+        columns: which ones; dates and times, where they may be there, become integers.
     """
     import pyarrow as pa
 
@@ -96,24 +95,28 @@ def arrow_of(table: Any, columns: Sequence[str], ordered: Collection[str] = ()) 
     text = _unread(table)
     if hasattr(table, "iloc") and hasattr(table, "dtypes"):
         names = [str(c) for c in table.columns]
-        require(names, columns)
-        places = [names.index(c) for c in columns]
-        series = [table.iloc[:, place] for place in places]
-        for c, s in zip(columns, series, strict=True):
-            _require_kind(s.dtype, c, dated=c in ordered)
+        require(names, columns.names)
+        places = {c: names.index(c) for c in columns.names}
+        keys = [c for c in places if c == columns.unit and _keyed(table.dtypes, places[c], columns)]
+        series = {c: table.iloc[:, place] for c, place in places.items()}
+        for c, s in series.items():
+            if c not in keys:
+                _require_kind(s.dtype, c, dated=c in columns.ordered)
         with alike(text):
-            return pa.table({c: _pandas_column(s) for c, s in zip(columns, series, strict=True)})
+            return pa.table(
+                {c: (_keys if c in keys else _pandas_column)(s) for c, s in series.items()}
+            )
     if hasattr(table, "__arrow_c_stream__"):
         _require_unread(table)
         with alike(text):  # a query that waits for its reader computes its rows here
             reader = pa.RecordBatchReader.from_stream(table)
             schema = reader.schema
-        require(list(schema.names), columns)
-        for c in columns:
-            require_arrow(schema.field(c).type, c, dated=c in ordered)
+        require(list(schema.names), columns.names)
+        for c in columns.names:
+            require_arrow(schema.field(c).type, c, dated=c in columns.ordered)
         with alike(text):
             arrow = _all_of(reader, table)
-            return pa.table({c: plain(arrow.column(c)) for c in columns})
+            return pa.table({c: plain(arrow.column(c)) for c in columns.names})
     raise TableError(
         f"table={type(table).__name__} is no table; give a path, a pandas DataFrame or an Arrow "
         "table",
@@ -226,45 +229,34 @@ def _text(item: Any) -> str | None:  # noqa: ANN401
     return None if math.isnan(number) else repr(number)
 
 
-def with_unit(table: Any, column: str, others: Collection[str]) -> Any:  # noqa: ANN401
-    """Return the table with what tells its units apart as texts, no two of which are merged.
+def _keyed(kinds: Any, place: int, columns: Columns) -> bool:  # noqa: ANN401
+    """Return whether units are told apart by texts of their own, no two of which are merged.
 
     A column of objects, or of categories that are no texts, is read by what its items spell, as
     floats do where they are numbers: ids of 2^60 and 2^60 + 1 would be one unit.
 
-    Args:
-        table: a pandas DataFrame; what is none comes back as it is.
-        column: what tells units apart.
-        others: the columns that rows are ordered by, or that the question reads.
-
     Raises:
-        TableError: where the column is such a one and among the others.
-        EngineError: where its items could not be read; the text is the same for every cause.
+        TableError: where the column is such a one and asked or ordered by as well.
     """
     import pandas as pd
 
-    if not (hasattr(table, "iloc") and hasattr(table, "dtypes")):
-        return table
-    names = [str(c) for c in table.columns]
-    if names.count(column) != 1:
-        return table  # which is refused
-    place = names.index(column)
-    kind = table.dtypes.iloc[place]
-    kind = kind.categories.dtype if isinstance(kind, pd.CategoricalDtype) else kind
-    if kind != np.dtype(object) and table.dtypes.iloc[place] == kind:
-        return table
-    if isinstance(kind, pd.StringDtype):
-        return table
-    if column in others:
+    own = kinds.iloc[place]
+    kind = own.categories.dtype if isinstance(own, pd.CategoricalDtype) else own
+    if isinstance(kind, pd.StringDtype) or (kind != np.dtype(object) and own == kind):
+        return False
+    if columns.asked_too:
         raise TableError(
-            f"column={column!r} holds objects or categories, and cannot tell units apart and be "
-            "asked or ordered by as well; give a copy of it under another name"
+            f"column={columns.unit!r} holds objects or categories, and cannot tell units apart and "
+            "be asked or ordered by as well; give a copy of it under another name"
         )
-    with alike(_unread(table)):
-        found = table.iloc[:, [i for i in range(len(names)) if i != place]].copy(deep=False)
-        keys = [_key(item) for item in table.iloc[:, place]]
-        found[column] = pd.array(keys, dtype="string")
-        return found
+    return True
+
+
+def _keys(series: Any) -> Any:  # noqa: ANN401
+    """Return texts that tell the items apart, missing where they are."""
+    import pyarrow as pa
+
+    return pa.array([_key(item) for item in series], type=pa.string())
 
 
 def _key(item: Any) -> str | None:  # noqa: ANN401

@@ -24,8 +24,9 @@ from lownoise.engines.tables import PARQUET, found_files, kind_of
 from lownoise.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping
 
+    from lownoise.engines.source import Columns
     from lownoise.engines.tables import Table
 
 # nothing is fetched, served, drawn or logged; where rows spill is Spark's spark.local.dir
@@ -49,13 +50,12 @@ _PARQUET = {
 }
 
 
-def frame_of(table: Table, columns: Sequence[str], ordered: Collection[str]) -> Any:  # noqa: ANN401
+def frame_of(table: Table, columns: Columns) -> Any:  # noqa: ANN401
     """Return files as a DataFrame, on the session that is running or else on a new one.
 
     Args:
         table: which files; executors must find them, too.
-        columns: the names that the question needs.
-        ordered: those that rows are only ordered by, which may hold dates and times, too.
+        columns: those that the question needs.
 
     Raises:
         TableError: where Spark or Java is not there, or the files cannot be opened.
@@ -75,8 +75,8 @@ def frame_of(table: Table, columns: Sequence[str], ordered: Collection[str]) -> 
         return guarded(named(table), lambda: read(*(_literal(str(file.path)) for file in files)))
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    kinds = executors.of_spark(table, files, columns, ordered).schema
-    read = partial(executors.rows, table, files, list(columns), frozenset(ordered))
+    kinds = executors.of_spark(table, files, columns).schema
+    read = partial(executors.rows, table, files, columns)
     places = session.range(0, len(files), 1, max(len(files), 1))
     return places.mapInArrow(read, from_arrow_schema(kinds))
 

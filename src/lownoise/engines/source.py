@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
@@ -32,6 +32,41 @@ if TYPE_CHECKING:
 
 Kind = Literal["integers", "numbers", "texts"]  # what a column holds: 64 bits with a sign, or less
 _MOST_NAMES = 20  # in a message
+
+
+@final
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table are read, and what they may hold.
+
+    Args:
+        names: of all of them.
+        ordered: those that rows are only ordered by, which may hold dates and times, too.
+        unit: the one that tells units apart, of which objects of any kind are told apart; None
+            for rows.
+        asked_too: whether units are told apart by a column that is asked or ordered by as well.
+    """
+
+    names: Sequence[str]
+    ordered: frozenset[str] = frozenset()
+    unit: str | None = None
+    asked_too: bool = False
+
+    @classmethod
+    def of(cls, asked: Sequence[str], unit: PrivacyUnit | None) -> Columns:
+        """Return those that a question needs, and which rows of a unit count needs beside them."""
+        if unit is None:
+            return cls(asked)
+        return cls(
+            list(dict.fromkeys([*asked, *unit.columns])),
+            frozenset(unit.order_by) - {*asked, unit.column},
+            unit.column,
+            unit.column in {*asked, *unit.order_by},
+        )
+
+    def without(self, others: Sequence[str]) -> Columns:
+        """Return them but for some."""
+        return replace(self, names=[name for name in self.names if name not in others])
 
 
 @final
@@ -244,17 +279,13 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
         EngineError: where its schema could not be read; the text is the same for every cause.
     """
     from lownoise.engines import duckdb, spark
-    from lownoise.engines.frames import with_unit
 
     own, unit = _of_units(table)
-    every = list(columns if unit is None else dict.fromkeys([*columns, *unit.columns]))
-    ordered = () if unit is None else {*unit.order_by} - {*columns, unit.column}
-    if unit is not None and not on_spark(own):
-        own = with_unit(own, unit.column, {*columns, *unit.order_by})
+    every = Columns.of(columns, unit)
     opened = spark.opened if on_spark(own) else duckdb.opened
-    found = own if isinstance(own, AbstractSource) else opened(own, every, ordered)
+    found = own if isinstance(own, AbstractSource) else opened(own, every)
     with alike(failed(own, "opened"), TableError):
-        found.kinds(every)
+        found.kinds(every.names)
         if unit is not None and found.kinds([unit.column])[0] not in found.unit_kinds:
             raise TableError(
                 f"column={unit.column!r} holds numbers, and this engine tells units apart by "

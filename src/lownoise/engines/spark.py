@@ -29,10 +29,10 @@ from lownoise.numbers.readable import brief
 from lownoise.numbers.values import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from lownoise.engines.folds import AbstractFold, Range
-    from lownoise.engines.source import Kind
+    from lownoise.engines.source import Columns, Kind
     from lownoise.numbers.arrays import Integers
     from lownoise.privacy.units import PrivacyUnit
 
@@ -345,22 +345,20 @@ def _batch(columns: Sequence[Any], numbers: int) -> Batch:
 
 def opened(
     table: Any,  # noqa: ANN401
-    columns: Sequence[str],
-    ordered: Collection[str] = (),
+    columns: Columns,
 ) -> SparkSource:
     """Return a table on Spark.
 
     Args:
         table: files, or a DataFrame of a session in this process; not one of Spark Connect.
-        columns: the names that the question needs.
-        ordered: those that rows are only ordered by, which may hold dates and times, too.
+        columns: those that the question needs.
 
     Raises:
         TableError: where it lacks a column or one is of a type that holds no numbers, where its
             rows may differ each time, or where its executors lack this package.
     """
     if isinstance(table, Table):
-        table = sessions.frame_of(table, columns, ordered)
+        table = sessions.frame_of(table, columns)
     if "connect" in type(table).__module__:
         raise TableError(
             "table=DataFrame is of Spark Connect, whose sums are not verified; give one of a "
@@ -376,10 +374,10 @@ def opened(
         raise TableError(
             f"table={named(table)} cannot be opened; check that its Spark session is running"
         ) from None
-    require(names, columns)
-    for column in columns:
+    require(names, columns.names)
+    for column in columns.names:
         kind = kinds[names.index(column)]
-        dated = column in ordered and kind.typeName() in _DATES
+        dated = column in columns.ordered and kind.typeName() in _DATES
         if not dated and kind.typeName() not in _KINDS:
             raise no_numbers(column, kind.typeName())
     if other is not None:
