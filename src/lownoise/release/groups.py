@@ -15,7 +15,7 @@ from lownoise.release.readable import frame, free
 from lownoise.release.regions import ratio, ratio_interval, within_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pandas import DataFrame
 
@@ -29,22 +29,26 @@ if TYPE_CHECKING:
 class GroupTable:
     """The released numbers of one margin, a row a group.
 
+    Of `ln.Sum` it has totals and their intervals, and nothing of counts and means: those are None.
+
     Args:
         by: the attributes.
         labels: the group of each row, a text an attribute, shape (g, k).
         columns: that were summed, d names.
-        counts: how many rows each group has, unbiased, so that small ones may be negative; (g,).
         sums: of the columns, unbiased, shape (g, d).
+        sum_intervals: of the sums, each with chance `level`, shape (g, d, 2).
+        sum_deviations: the standard deviation of the noise of each sum, shape (d,).
+        level: over the noise.
+        counts: how many rows each group has, unbiased, so that small ones may be negative; (g,).
+        count_intervals: of the counts, each with chance `level`, shape (g, 2).
+        count_deviation: the standard deviation of the noise of each count.
         means: sum over count, which is not exactly unbiased, cut to nothing; NaN where the noisy
             count is not positive; shape (g, d).
-        intervals: of the means, by Fieller, each with chance `level`, cut to the columns' bounds:
-            all of these where the count may be zero; shape (g, d, 2).
+        mean_intervals: of the means, by Fieller, each with chance `level`, cut to the columns'
+            bounds: all of these where the count may be zero; shape (g, d, 2).
+        mean_deviations: how far each mean strays, to first order; NaN as they; shape (g, d).
         bounded: whether each group's intervals follow from its noise, its count being surely above
             zero; shape (g,).
-        mean_deviations: how far each mean strays, to first order; NaN as they; shape (g, d).
-        count_deviation: the standard deviation of the noise of each count.
-        sum_deviations: that of the sums, shape (d,).
-        level: over the noise.
 
     Examples:
         >>> import pandas as pd
@@ -60,69 +64,77 @@ class GroupTable:
     by: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     columns: tuple[str, ...]
-    counts: Vector
     sums: Vector
-    means: Vector
-    intervals: Vector
-    bounded: Vector
-    mean_deviations: Vector
-    count_deviation: float
+    sum_intervals: Vector
     sum_deviations: Vector
     level: float
+    counts: Vector | None = None
+    count_intervals: Vector | None = None
+    count_deviation: float | None = None
+    means: Vector | None = None
+    mean_intervals: Vector | None = None
+    mean_deviations: Vector | None = None
+    bounded: Vector | None = None
+
+    @property
+    def intervals(self) -> Vector:
+        """The intervals of the means, or of the sums where there are none, shape (g, d, 2)."""
+        return self.sum_intervals if self.mean_intervals is None else self.mean_intervals
+
+    def answers(self) -> Iterator[Answers]:
+        """Yield what there is of each group: its count, and of each column its mean and sum."""
+        every = len(self.labels)
+        if self.counts is not None and self.count_intervals is not None:
+            deviations = np.full(every, self.count_deviation)
+            yield Answers("count", None, self.counts, self.count_intervals, deviations)
+        for j, name in enumerate(self.columns):
+            if self.means is not None and self.mean_deviations is not None:
+                ends, strays = self.intervals[:, j], self.mean_deviations[:, j]
+                yield Answers("mean", name, self.means[:, j], ends, strays)
+            deviations = np.full(every, self.sum_deviations[j])
+            yield Answers("sum", name, self.sums[:, j], self.sum_intervals[:, j], deviations)
 
     def to_pandas(self) -> DataFrame:
         """Return a row a group: its labels, its count, and of each column mean, ends and sum.
 
-        Raises:
-            PlanError: where pandas is not installed.
-        """
-        found = {name: [own[i] for own in self.labels] for i, name in enumerate(self.by)}
-        numbers: dict[str, object] = {"count": self.counts}
-        for j, name in enumerate(self.columns):
-            numbers[f"mean({name})"] = self.means[:, j]
-            numbers[f"low({name})"] = self.intervals[:, j, 0]
-            numbers[f"high({name})"] = self.intervals[:, j, 1]
-            numbers[f"sum({name})"] = self.sums[:, j]
-        return frame({**found, **{free(name, self.by): own for name, own in numbers.items()}})
-
-
-@final
-@readable
-@dataclass(frozen=True, eq=False)
-class TotalTable:
-    """The released totals of one margin, a row a group.
-
-    Args:
-        by: the attributes.
-        labels: the group of each row, a text an attribute, shape (g, k).
-        columns: that were summed, d names.
-        sums: of the columns, unbiased, shape (g, d).
-        intervals: of the sums, each with chance `level`, shape (g, d, 2).
-        sum_deviations: the standard deviation of the noise of each, shape (d,).
-        level: over the noise.
-    """
-
-    by: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
-    columns: tuple[str, ...]
-    sums: Vector
-    intervals: Vector
-    sum_deviations: Vector
-    level: float
-
-    def to_pandas(self) -> DataFrame:
-        """Return a row a group: its labels, and of each column its total and ends.
+        Of totals the ends are those of the sum.
 
         Raises:
             PlanError: where pandas is not installed.
         """
         found = {name: [own[i] for own in self.labels] for i, name in enumerate(self.by)}
         numbers: dict[str, object] = {}
-        for j, name in enumerate(self.columns):
-            numbers[f"sum({name})"] = self.sums[:, j]
-            numbers[f"low({name})"] = self.intervals[:, j, 0]
-            numbers[f"high({name})"] = self.intervals[:, j, 1]
+        for own in self.answers():
+            numbers[own.name] = own.estimates
+            if own.column is not None and f"low({own.column})" not in numbers:
+                numbers[f"low({own.column})"] = own.intervals[:, 0]
+                numbers[f"high({own.column})"] = own.intervals[:, 1]
         return frame({**found, **{free(name, self.by): own for name, own in numbers.items()}})
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """One number of every group.
+
+    Args:
+        kind: "count", "mean" or "sum".
+        column: of which; None of counts.
+        estimates: shape (g,).
+        intervals: shape (g, 2).
+        deviations: shape (g,).
+    """
+
+    kind: str
+    column: str | None
+    estimates: Vector
+    intervals: Vector
+    deviations: Vector
+
+    @property
+    def name(self) -> str:
+        """What it is called: "count", "mean(pay)", "sum(pay)"."""
+        return self.kind if self.column is None else f"{self.kind}({self.column})"
 
 
 @final
@@ -137,7 +149,7 @@ class Groups:
     def __init__(self, terms: Terms, integers: Any) -> None:  # noqa: ANN401 (a row of them)
         self._terms, self._integers, self._view = terms, integers, GroupView(terms)
 
-    def table(self, names: Sequence[str], level: float) -> GroupTable | TotalTable:
+    def table(self, names: Sequence[str], level: float) -> GroupTable:
         """Return one margin; see `Release.groups`."""
         if self._view.question.counted:
             return self._means(names, level)
@@ -150,19 +162,19 @@ class Groups:
             for place in np.ndindex(*(a.size for a in own))
         )
 
-    def _totals(self, names: Sequence[str], level: float) -> TotalTable:
+    def _totals(self, names: Sequence[str], level: float) -> GroupTable:
         view, question = self._view, self._view.question
         chosen = question.groups.index(names)
         deviations = view.scales(chosen)[0]
         half = np.asarray(view.ratio_radius(chosen, level) * deviations)
         sums = self._terms.mechanism.totals.sums(self._integers, chosen)
         sums = sums.reshape(-1, question.length)
-        return TotalTable(
+        return GroupTable(
             by=question.groups.names(chosen),
             labels=self._labels(chosen),
             columns=question.columns,
             sums=frozen(sums),
-            intervals=frozen(np.stack([sums - half, sums + half], axis=-1)),
+            sum_intervals=_around(sums, half),
             sum_deviations=frozen(np.asarray(deviations)),
             level=float(level),
         )
@@ -171,7 +183,6 @@ class Groups:
         view, question = self._view, self._view.question
         groups, mean = question.groups, question.mean
         chosen = groups.index(names)
-        by = groups.names(chosen)
         deviations, beside = view.scales(chosen)
         radius = view.ratio_radius(chosen, level)
         found = self._terms.mechanism.totals.sums(self._integers, chosen)
@@ -190,19 +201,23 @@ class Groups:
         square = np.square(deviations[:-1]) - 2 * slope * beside[:-1]
         square += np.square(slope * deviations[-1])
         strays = np.sqrt(np.maximum(square, 0.0)) / counts[:, None]
+        sums = found[:, :-1] + counts[:, None] * mean.center
+        own, far = self._sum_deviations(deviations, beside), float(np.max(radius))
         return GroupTable(
-            by=by,
+            by=groups.names(chosen),
             labels=self._labels(chosen),
             columns=question.columns,
-            counts=frozen(counts.copy()),
-            sums=frozen(found[:, :-1] + counts[:, None] * mean.center),
-            means=means,
-            intervals=within_bounds(mean, ends),
-            bounded=frozen(~np.isnan(ends[:, 0, 0])),
-            mean_deviations=frozen(strays),
-            count_deviation=float(deviations[-1]),
-            sum_deviations=self._sum_deviations(deviations, beside),
+            sums=frozen(sums),
+            sum_intervals=_around(sums, far * own),
+            sum_deviations=own,
             level=float(level),
+            counts=frozen(counts.copy()),
+            count_intervals=_around(counts, np.asarray(far * deviations[-1])),
+            count_deviation=float(deviations[-1]),
+            means=means,
+            mean_intervals=within_bounds(mean, ends),
+            mean_deviations=frozen(strays),
+            bounded=frozen(~np.isnan(ends[:, 0, 0])),
         )
 
     def _sum_deviations(self, deviations: Vector, beside: Vector) -> Vector:
@@ -211,3 +226,7 @@ class Groups:
         square = np.square(deviations[:-1]) + 2 * center * beside[:-1]
         square += np.square(center * deviations[-1])
         return frozen(np.sqrt(np.maximum(square, 0.0)))
+
+
+def _around(values: Vector, half: Vector) -> Vector:
+    return frozen(np.stack([values - half, values + half], axis=-1))

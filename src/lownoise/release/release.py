@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lownoise.nearest import Projected
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.release.distributions import Cumulative, Quantile
-    from lownoise.release.groups import GroupTable, TotalTable
+    from lownoise.release.groups import GroupTable
     from lownoise.release.marginals import Cell
     from lownoise.release.regions import Region
     from lownoise.release.terms import Terms
@@ -191,7 +191,7 @@ class Release(Guaranteed):
             raise PlanError("mean is of columns; other answers have estimate and interval")
         return question
 
-    def groups(self, *names: str, level: float = 0.95) -> GroupTable | TotalTable:
+    def groups(self, *names: str, level: float = 0.95) -> GroupTable:
         """Return the counts, sums and means of the groups of one margin; of `ln.Sum` totals alone.
 
         Args:

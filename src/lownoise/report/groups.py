@@ -6,13 +6,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.release.readable import free
 from lownoise.report import spelling
-from lownoise.report.group_totals import total_answers, total_rows
 from lownoise.report.intervals import intervals
 from lownoise.report.marginals import attributes_table
 from lownoise.report.mean import RATIO, MeanView, variance_ratio
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.numbers.arrays import Vector
+    from lownoise.release.groups import GroupTable
     from lownoise.report.parts import Part
 
 _MOST_COLUMNS = 6  # beside each other in a table
@@ -82,61 +82,57 @@ class GroupsView(AbstractView):
         return int(self.terms.question.count)
 
     @cached_property
-    def table(self) -> Any:  # noqa: ANN401 (of means or of totals)
+    def table(self) -> GroupTable:
         """The margin that is shown: the one that was chosen, or the last."""
         question = self.terms.question
         names = self.chosen
         if names is None:
             names = question.groups.names(self.terms.view.spaces[-1])
-        return self.release.groups(*names, level=self.level)
+        found: GroupTable = self.release.groups(*names, level=self.level)
+        return found
 
     def answers(self) -> Section:
         """Return counts and means, or totals, of one margin with their intervals."""
-        if not self.terms.question.counted:
-            return total_answers(self.table, self._labels(), self.intervals(), self.percent)
-        found, counts = self.table, self._counts()
-        shown_columns = self._columns[:_MOST_COLUMNS]
-        means = np.where(found.bounded[:, None], found.means, np.nan)
-        beside = [estimates(means[:, j], found.intervals[:, j]) for j in range(len(shown_columns))]
-        labels = self._labels()
+        found, labels, counted = self.table, self._labels(), self.terms.question.counted
+        kind, names = "Mean" if counted else "Total", self._columns[:_MOST_COLUMNS]
+        beside = [estimates(self._values[:, j], found.intervals[:, j]) for j in range(len(names))]
+        if found.counts is not None and found.count_intervals is not None:
+            beside.insert(0, estimates(found.counts, found.count_intervals))
+        by = ", ".join(map(shown, found.by)) or "no attribute"
         table = Table(
             columns=(
                 Column("Group", "name"),
-                Column("Count", "estimate", self.level),
+                *[Column("Count", "estimate", self.level)] * counted,
                 *(
-                    Column(f"Mean of {name}", "estimate", self.level, even=False)
-                    for name in shown_columns
+                    Column(f"{kind} of {name}", "estimate", self.level, even=not counted)
+                    for name in names
                 ),
             ),
-            rows=tuple(zip(labels, counts, *beside, strict=True))[:MOST_ROWS],
+            rows=tuple(zip(labels, *beside, strict=True))[:MOST_ROWS],
             caption=(
                 f"Counts, and center + sum/count, with {self.percent} intervals by Fieller’s "
-                f"method, by {', '.join(map(shown, found.by)) or 'no attribute'}."
+                f"method, by {by}."
+                if counted
+                else f"Totals with {self.percent} intervals, by {by}."
             ),
             hidden=max(len(labels) - MOST_ROWS, 0),
             rest="{hidden} more groups; release.groups(…) has all.",
             terminal=FEW,
         )
-        more = len(self._columns) - len(shown_columns)
-        notes = [f"{spelling.count(more, 'more column')}: release.groups(…).to_pandas()."] * (
-            more > 0
-        )
-        said = (
-            f"{self.intervals()} Where a group’s count may be zero, its mean may be anything in "
-            "the column’s range."
-        )
-        drawn = self._charts(labels) if len(labels) > 1 else ()
-        return Section(
-            "answers",
-            "Answers",
-            (
-                *drawn,
-                table,
-                *(Prose(note, note=True) for note in notes),
-                Prose(said, note=True),
-                Prose(RATIO, label="means", note=True),
-            ),
-        )
+        notes, more = [self.intervals()], len(self._columns) - len(names)
+        if counted:
+            notes[0] += (
+                " Where a group’s count may be zero, its mean may be anything in the column’s "
+                "range."
+            )
+        if more:
+            rest = f"{spelling.count(more, 'more column')}: release.groups(…).to_pandas()."
+            notes.insert(0, rest)
+        parts = [*(self._charts(kind, labels) if len(labels) > 1 else ()), table]
+        parts += (Prose(note, note=True) for note in notes)
+        if counted:
+            parts.append(Prose(RATIO, label="means", note=True))
+        return Section("answers", "Answers", tuple(parts))
 
     def _labels(self) -> list[str]:
         own = self.table
@@ -144,69 +140,45 @@ class GroupsView(AbstractView):
             return ["all rows"]
         return [", ".join(map(shown, label)) for label in own.labels]
 
-    def _counts(self) -> list[Part]:
+    @property
+    def _values(self) -> Vector:
+        """The means that their noise bounds, NaN for others; or the totals; shape (g, d)."""
         own = self.table
-        half = self._half(own.count_deviation)
-        ends = np.stack([own.counts - half, own.counts + half], axis=1)
-        return estimates(own.counts, ends)  # type: ignore[return-value]
+        if own.means is None or own.bounded is None:
+            return own.sums
+        return np.where(own.bounded[:, None], own.means, np.nan)
 
-    def _half(self, deviation: float) -> float:
-        groups = self.terms.question.groups
-        radius = self.terms.view.ratio_radius(groups.index(self.table.by), self.level)
-        return float(np.max(radius) * deviation)
-
-    def _charts(self, labels: Sequence[str]) -> tuple[Part, ...]:
-        """Return a chart of the groups' means for each of the first columns."""
+    def _charts(self, kind: str, labels: Sequence[str]) -> Iterator[Part]:
+        """Yield a chart of what the groups have of each of the first columns."""
         own, domain = self.table, self.terms.question.mean.domain
-        found: list[Part] = []
         for j, name in enumerate(self._columns[:_DRAWN]):
-            known = own.bounded & ~np.isnan(own.means[:, j])
+            values, ends = self._values[:, j], own.intervals[:, j]
+            known = ~np.isnan(values)
             if not np.any(known):
                 continue
-            ends = tuple(np.full(int(known.sum()), end[j]) for end in (domain.lower, domain.upper))
-            chart = intervals(
-                [label for label, k in zip(labels, known.tolist(), strict=True) if k],
-                own.means[known, j],
-                own.intervals[known, j],
-                (ends[0], ends[1]),
-            )
-            found.append(replace(chart, caption=f"Mean of {name}. {chart.caption}"))
-        return tuple(found)
+            within = (domain.lower[j], domain.upper[j])
+            if own.means is None:
+                within = (min(float(ends.min()), 0.0), max(float(ends.max()), 0.0))
+            low, high = (np.full(int(known.sum()), end) for end in within)
+            kept = [label for label, k in zip(labels, known.tolist(), strict=True) if k]
+            chart = intervals(kept, values[known], ends[known], (low, high))
+            yield replace(chart, caption=f"{kind} of {name}. {chart.caption}")
 
     def rows(self) -> tuple[tuple[str, ...], Iterator[Row]]:
         """Return the numbers of one margin: of each group its count, means and sums."""
-        counted = self.terms.question.counted
-        rows = self._rows() if counted else total_rows(self.table)
-        return (*self.table.by, free("answer", self.table.by)), rows
+        return (*self.table.by, free("answer", self.table.by)), self._rows()
 
     def _rows(self) -> Iterator[Row]:
-        own = self.table
-        for i, label in enumerate(own.labels):
-            half = self._half(own.count_deviation)
-            count = float(own.counts[i])
-            yield Row(
-                labels=(*label, "count"),
-                estimate=count,
-                low=count - half,
-                high=count + half,
-                deviation=own.count_deviation,
-            )
-            for j, name in enumerate(own.columns):
-                low, high = own.intervals[i, j].tolist()
+        answers = list(self.table.answers())
+        for i, label in enumerate(self.table.labels):
+            for own in answers:
+                low, high = own.intervals[i].tolist()
                 yield Row(
-                    labels=(*label, f"mean({name})"),
-                    estimate=float(own.means[i, j]),
+                    labels=(*label, own.name),
+                    estimate=float(own.estimates[i]),
                     low=low,
                     high=high,
-                    deviation=float(own.mean_deviations[i, j]),
-                )
-                total, deviation = float(own.sums[i, j]), float(own.sum_deviations[j])
-                yield Row(
-                    labels=(*label, f"sum({name})"),
-                    estimate=total,
-                    low=total - self._half(deviation),
-                    high=total + self._half(deviation),
-                    deviation=deviation,
+                    deviation=float(own.deviations[i]),
                 )
 
     def noise(self) -> tuple[Section, ...]:
