@@ -38,7 +38,7 @@ LIMITS = {
     "functions named _": 0,
     "files a box's mean runs through": 58,
     "files a pure plan of queries runs through": 60,
-    "pairs of places alike": 778,
+    "pairs of places alike": 772,
     "lines of tests": 71_000,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 630,

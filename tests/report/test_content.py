@@ -16,8 +16,8 @@ import pytest
 import lownoise as ln
 from lownoise import report
 from lownoise.errors import PlanError
+from lownoise.release.answer_table import label_of
 from lownoise.report import charts, spelling
-from lownoise.report.answers import label_of
 from lownoise.report.linear import names_of_parities
 from lownoise.report.marginals import MOST_ATTRIBUTES, heatmap
 from lownoise.report.parts import Table

@@ -5,6 +5,8 @@ import csv
 import json
 import math
 import os
+import resource
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
@@ -16,7 +18,8 @@ from tests.command_line import run
 
 import lownoise as ln
 from lownoise.errors import FileError, PlanError
-from lownoise.report.answers import label_of
+from lownoise.release import answer_table
+from lownoise.release.answer_table import AnswerColumn, AnswerTable, label_of
 
 FORMS = (".csv", ".parquet", ".json")
 ROWS = pd.DataFrame({"=age": [3.0, 5.0] * 50, "pay": [-1e9, 1 / 3] * 50, "sex": ["@F", "M"] * 50})
@@ -39,8 +42,8 @@ def released(kind):
 KINDS = ("means", "pure", "marginals", "groups", "queries")
 
 
-def read(path):
-    """Return the headings, and the rows, of a file."""
+def read(path, texts=-4):
+    """Return the headings, and the rows, of a file; in CSV so many columns of it are texts."""
     if path.suffix == ".json":
         found = json.loads(path.read_text())
         return [own["name"] for own in found["columns"]], found["rows"]
@@ -49,7 +52,7 @@ def read(path):
         return found.column_names, [list(row.values()) for row in found.to_pylist()]
     with path.open(newline="") as file:
         heads, *rows = csv.reader(file)
-    return heads, [[*row[:-4], *map(float, row[-4:])] for row in rows]
+    return heads, [[*row[:texts], *map(float, row[texts:])] for row in rows]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -112,6 +115,144 @@ def test_any_marginal_is_written(tmp_path):
     assert [row[2] for row in rows] == own.marginal("=age", "sex").ravel().tolist()
 
 
+HOSTILE = ['=cmd|"/c"!A1', "a\nb", '"q"', "-2+3", "\tz", "'s", "@x,y;z", " =1"]
+ODD = pd.DataFrame({name: np.linspace(0, 9, 40) for name in [*HOSTILE, "pay"]}).assign(
+    **{"=g": ["=1+1", "b\r\nc"] * 20, "low": ["@F", "M"] * 20}
+)
+
+
+@cache
+def held(kind):
+    """Return what a user holds of a release, and the end that is written with all chance."""
+    by = {"by": {"=g": ["=1+1", "b\r\nc"], "low": ["@F", "M"]}, "way": 2}
+    box, two = ln.Box([0] * len(HOSTILE), [9] * len(HOSTILE)), ln.Box([0, 0], [9, 9])
+    asked, read = {
+        "groups": (ln.Mean(HOSTILE, box, **by), lambda r: r.groups("=g", "low", level=0.9)),
+        "no group": (ln.Mean(HOSTILE, box, **by), lambda r: r.groups(level=0.9)),
+        "totals": (ln.Sum(HOSTILE, box, **by), lambda r: r.groups("low", level=0.9)),
+        "band": (ln.Distribution("pay", range(10)), lambda r: r.distribution(level=0.9)),
+        "quantile": (ln.Distribution("pay", range(10)), lambda r: r.quantile(0.5, level=0.9)),
+        "moments": (ln.Moments(["=g", "pay"], two), lambda r: r.moments),
+        "line": (
+            ln.Moments(["=g", "pay"], two), lambda r: r.moments.coefficients("pay", level=0.9)
+        ),
+        "of a group": (
+            ln.Moments(["=g", "pay"], two, by={"low": ["@F", "M"]}),
+            lambda r: r.moments.groups("low")[("M",)],
+        ),
+    }[kind]  # fmt: skip
+    of_moments = kind in ("moments", "line", "of a group")
+    table = ODD.assign(**{"=g": np.arange(40) % 7}) if of_moments else ODD
+    return read(ln.plan(asked, budget=ln.zcdp(0.5), relation="add_remove").release(table))
+
+
+HELD = ("groups", "no group", "totals", "band", "quantile", "moments", "line", "of a group")
+
+
+@pytest.mark.parametrize("kind", HELD)
+def test_all_that_is_read_of_a_release_is_written_as_pandas_has_it(kind, tmp_path):
+    own = held(kind)
+    given = {"level": 0.9} if kind in ("moments", "of a group") else {}
+    known = own.to_pandas(**given)
+    texts = [name for name in known if known[name].dtype.kind not in "fi"]
+    for form in FORMS:
+        own.export(tmp_path / f"x{form}", **given)
+        heads, rows = read(tmp_path / f"x{form}", len(texts))
+        if form == ".csv":
+            cells = [*heads, *(cell for row in rows for cell in row[: len(texts)])]
+            assert not any(cell.strip(' "').startswith(("=", "@", "+", "-")) for cell in cells)
+            heads = [label_of(head) for head in heads]
+            rows = [[label_of(c) if isinstance(c, str) else c for c in row] for row in rows]
+        assert heads == list(known)
+        rows = [[math.nan if cell is None else cell for cell in row] for row in rows]
+        assert repr(rows) == repr(known.to_numpy(object).tolist())
+    described = json.loads((tmp_path / "x.json").read_text())["columns"]
+    assert [c["name"] for c in described if "unit" not in c] == texts
+    assert all(len(c["meaning"]) > 8 for c in described)
+    assert sum("chance" in c["meaning"] and "0.9" in c["meaning"] for c in described) >= 2
+
+
+def test_what_is_no_number_is_written_as_none(tmp_path):
+    table = AnswerTable((AnswerColumn("x", np.array([np.nan, np.inf, -np.inf, -0.0]), "…", "…"),))
+    for form in FORMS:
+        table.export(tmp_path / f"x{form}")
+    assert (tmp_path / "x.csv").read_text() == '"x"\nnan\ninf\n-inf\n-0.0\n'
+    assert read(tmp_path / "x.json")[1] == [[None], [None], [None], [-0.0]]
+    assert repr(read(tmp_path / "x.parquet")[1]) == "[[nan], [inf], [-inf], [-0.0]]"
+
+
+def test_rows_beyond_those_that_are_taken_at_once_are_written(tmp_path, monkeypatch):
+    own = held("band")
+    for form in FORMS:
+        own.export(tmp_path / f"whole{form}")
+        monkeypatch.setattr(answer_table, "_AT_ONCE", 4)
+        own.export(tmp_path / f"parts{form}")
+        parts = (tmp_path / f"parts{form}").read_bytes()
+        assert parts == (tmp_path / f"whole{form}").read_bytes()
+
+
+def test_a_stream_writes_its_last_answers(tmp_path):
+    stream = ln.stream(ln.Prefix(5), budget=ln.zcdp(0.5), domain=ln.Box([0, 0], [9, 9]))
+    with pytest.raises(PlanError, match="has no answers yet"):
+        stream.export(tmp_path / "x.json")
+    stream.update([1, 2])
+    answers = stream.update_many([[3, 4], [5, 6]])
+    stream.export(tmp_path / "x.json")
+    heads, rows = read(tmp_path / "x.json")
+    assert heads == list(stream.to_pandas())
+    assert [row[:3] for row in rows] == [[2, *answers[0]], [3, *answers[1]]]
+    kinds = [c["type"] for c in json.loads((tmp_path / "x.json").read_text())["columns"]]
+    assert kinds == ["int64"] + ["float64"] * 4
+
+
+def test_what_is_no_table_says_which_is(tmp_path):
+    own, path = released("means"), tmp_path / "x.csv"
+    joint = ln.together({"a": own.terms.question}, **BUDGET).release(ROWS)
+    with pytest.raises(PlanError, match=r"1 questions; export each, as release\['a'\]\.export"):
+        joint.export(path)
+    with pytest.raises(PlanError, match="biased answers and nothing that says so; use save"):
+        own.projected().export(path)
+    grouped = ln.Moments(["=age", "pay"], ln.Box([0, 0], [9, 9]), by={"sex": ["@F", "M"]})
+    moments = ln.plan(grouped, **BUDGET).release(ROWS).moments
+    with pytest.raises(AttributeError, match=r"give release.moments.groups\(…\)\[labels\].export"):
+        moments.export(path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_full_disk_leaves_the_old_file_and_no_other(form, tmp_path):
+    path, own = tmp_path / f"x{form}", released("means")
+    own.export(path)
+    before = path.read_bytes()
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limit[1]))
+    try:
+        with pytest.raises(FileError, match="cannot be written"):
+            own.export(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_of_exports_to_one_file_at_once_one_is_there_whole(tmp_path):
+    path, own = tmp_path / "x.csv", held("band")
+    wanted = []
+    for _ in range(2):
+        own.export(path)
+        wanted.append(path.read_bytes())
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: own.export(path), range(24)))
+    assert path.read_bytes() in wanted
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def _umask():
+    os.umask(own := os.umask(0))
+    return own
+
+
 def test_what_has_no_answers_or_no_such_ending_is_refused(tmp_path):
     own = released("means")
     with pytest.raises(PlanError, match="has no answers yet"):
@@ -122,6 +263,10 @@ def test_what_has_no_answers_or_no_such_ending_is_refused(tmp_path):
     with pytest.raises(FileError, match="cannot be written"):
         own.export(tmp_path / "absent" / "x.csv")
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "x.csv").mkdir()
+    with pytest.raises(FileError, match="cannot be written"):
+        own.export(tmp_path / "x.csv")
+    assert list(tmp_path.iterdir()) == [tmp_path / "x.csv"]
 
 
 class Died(BaseException):

@@ -176,7 +176,7 @@ def release(
 
 def _check_answers(path: Path, kind: str) -> None:
     """Refuse, before anything is spent, a file that no answers can be written to."""
-    from lownoise.report.answers import form_of
+    from lownoise.release.answer_table import form_of
 
     form_of(path)
     if kind == "marginals":

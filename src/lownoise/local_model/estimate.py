@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, astuple, dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -15,6 +14,7 @@ from lownoise.errors import FileError, PlanError, quoted
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.release import codec
+from lownoise.release.answer_table import AnswerTable
 from lownoise.release.readable import Shown
 from lownoise.release.regions import normal_quantile
 
@@ -208,7 +208,13 @@ class LocalEstimate(Shown):
             PlanError: where the level is not between 0 and 1.
             FileError: where the ending is another, or the file cannot be written.
         """
-        import_module("lownoise.report").export(self, path, level=level)
+        low, high = self.interval(level).T
+        AnswerTable.of_answers(
+            {"answer": self.names},
+            (self.estimate, low, high, self.standard_deviation),
+            called=("answer", "estimate", "the answer’s unit"),
+            chance=f"about {level:g}",
+        ).export(path)
 
     @property
     def _sums(self) -> Any:  # noqa: ANN401 (Python integers)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 
 import numpy as np
 
@@ -164,6 +164,17 @@ class Projected(Shown):
                 for names, counts in self.marginals()
             ]
         return codec.dump("projected", content)
+
+    def export(self, path: str | PathLike[str]) -> NoReturn:
+        """Refuse: a table has no place that says that its numbers are biased, and no interval.
+
+        Raises:
+            PlanError: always.
+        """
+        raise PlanError(
+            f"file={path} would have biased answers and nothing that says so; use save(path), or "
+            "export the release"
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write `to_json` to a file, all of it or nothing.

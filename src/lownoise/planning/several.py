@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from lownoise.errors import FileError, PlanError, quoted
 from lownoise.numbers.arguments import checked_number
@@ -179,6 +179,17 @@ class JointRelease:
 
     def _repr_html_(self) -> str:
         return html_table(repr(self), [(name, repr(own)) for name, own in self.releases.items()])
+
+    def export(self, path: str | PathLike[str]) -> NoReturn:
+        """Refuse: every question has a table of its own, which its release exports.
+
+        Raises:
+            PlanError: always.
+        """
+        raise PlanError(
+            f"file={path} holds one table, and these are answers to {len(self)} questions; export "
+            f"each, as release[{next(iter(self))!r}].export(path)"
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a new folder: every release as its own, and `together.json`, which names them.

@@ -12,9 +12,9 @@ import hashlib
 import json
 import os
 import re
+import secrets
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
@@ -23,6 +23,7 @@ from lownoise.errors import FileError, LownoiseError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 VERSION = 2  # of what is written; all from 1 on are read, see docs/file-versions.md
 UNIT = "unit"  # what makes terms of version 3: whose rows are hidden together
@@ -187,19 +188,16 @@ def drafted(path: Path) -> Iterator[IO[bytes]]:
     Raises:
         FileError: where the folder cannot be written.
     """
-    import tempfile
-
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")  # as the umask has new files
     try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as draft:
+        with beside.open("xb") as draft:
             try:
                 yield draft
                 draft.flush()
                 os.fsync(draft.fileno())
-                Path(draft.name).replace(path)
+                beside.replace(path)
             except BaseException:
-                Path(draft.name).unlink(missing_ok=True)
+                beside.unlink(missing_ok=True)
                 raise
     except OSError as error:
         raise FileError(

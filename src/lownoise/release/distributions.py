@@ -22,14 +22,12 @@ from lownoise.errors import PlanError, QuestionError, quoted
 from lownoise.numbers.arguments import checked_level, checked_number
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
+from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerTable, ends_of
 from lownoise.release.guarantees import tail_quantile
-from lownoise.release.readable import frame
 from lownoise.release.regions import normal_quantile, simultaneous_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from pandas import DataFrame
 
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Attribute
@@ -43,7 +41,7 @@ _MOST_CATEGORIES = 1 << 13  # whose variances take a square of time
 @final
 @readable
 @dataclass(frozen=True)
-class Quantile:
+class Quantile(AbstractTabular):
     """A quantile of a column, and where the exact one is.
 
     Args:
@@ -61,11 +59,24 @@ class Quantile:
     upper: float
     level: float
 
+    def table(self) -> AnswerTable:
+        """Return one row: q, the value, and the ends of the interval."""
+        unit, ends = "the column’s unit", ends_of("quantile", f"{self.level:g}")
+        near = "a value near the quantile, from released counts; no number where no row was seen"
+        described = {"q": "which quantile it is", "value": near, **ends}
+        cells = (self.q, self.value, self.lower, self.upper)
+        return AnswerTable(
+            tuple(
+                AnswerColumn(name, np.array([cell]), said, "a share" if name == "q" else unit)
+                for (name, said), cell in zip(described.items(), cells, strict=True)
+            )
+        )
+
 
 @final
 @readable
 @dataclass(frozen=True, eq=False)
-class Cumulative:
+class Cumulative(AbstractTabular):
     """How many rows are at most each of some values, and a band that holds all exact counts.
 
     Args:
@@ -82,19 +93,18 @@ class Cumulative:
     upper: Vector
     level: float
 
-    def to_pandas(self) -> DataFrame:
-        """Return a row a value: what is at most it, and the band.
-
-        Raises:
-            PlanError: where pandas is not installed.
-        """
-        return frame(
-            {
-                "at_most": self.values,
-                "count": self.counts,
-                "low": self.lower,
-                "high": self.upper,
-            }
+    def table(self) -> AnswerTable:
+        """Return a row a value: what is at most it, and the band."""
+        band = f"end of a band that holds all exact counts together with chance {self.level:g}"
+        value = "the upper end of a range, or a category’s number"
+        count = "the released number of rows up to it: the exact one and noise"
+        return AnswerTable(
+            (
+                AnswerColumn("at_most", self.values, value, "the column’s unit"),
+                AnswerColumn("count", self.counts, count, "rows"),
+                AnswerColumn("low", self.lower, f"the lower {band}", "rows"),
+                AnswerColumn("high", self.upper, f"the upper {band}", "rows"),
+            )
         )
 
 

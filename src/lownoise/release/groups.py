@@ -10,14 +10,13 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
+from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerTable, ends_of
 from lownoise.release.group_view import GroupView
-from lownoise.release.readable import frame, free
+from lownoise.release.readable import free
 from lownoise.release.regions import ratio, ratio_interval, within_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from pandas import DataFrame
 
     from lownoise.numbers.arrays import Vector
     from lownoise.release.terms import Terms
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 @final
 @readable
 @dataclass(frozen=True, eq=False)
-class GroupTable:
+class GroupTable(AbstractTabular):
     """The released numbers of one margin, a row a group.
 
     Of `ln.Sum` it has totals and their intervals, and nothing of counts and means: those are None.
@@ -94,22 +93,28 @@ class GroupTable:
             deviations = np.full(every, self.sum_deviations[j])
             yield Answers("sum", name, self.sums[:, j], self.sum_intervals[:, j], deviations)
 
-    def to_pandas(self) -> DataFrame:
+    def table(self) -> AnswerTable:
         """Return a row a group: its labels, its count, and of each column mean, ends and sum.
 
         Of totals the ends are those of the sum.
-
-        Raises:
-            PlanError: where pandas is not installed.
         """
-        found = {name: [own[i] for own in self.labels] for i, name in enumerate(self.by)}
-        numbers: dict[str, object] = {}
+        found = [
+            AnswerColumn(name, [own[i] for own in self.labels], f"which group it is: {name}")
+            for i, name in enumerate(self.by)
+        ]
         for own in self.answers():
-            numbers[own.name] = own.estimates
-            if own.column is not None and f"low({own.column})" not in numbers:
-                numbers[f"low({own.column})"] = own.intervals[:, 0]
-                numbers[f"high({own.column})"] = own.intervals[:, 1]
-        return frame({**found, **{free(name, self.by): own for name, own in numbers.items()}})
+            unit = "rows" if own.column is None else "the column’s unit"
+            numbers = {own.name: (own.meaning, own.estimates)}
+            if own.kind != "count" and (own.kind == "mean" or self.means is None):
+                ends = zip(
+                    ends_of(own.kind, f"{self.level:g}").items(), own.intervals.T, strict=True
+                )
+                numbers |= {f"{end}({own.column})": (said, v) for (end, said), v in ends}
+            found += [
+                AnswerColumn(free(name, self.by), cells, meaning, unit)
+                for name, (meaning, cells) in numbers.items()
+            ]
+        return AnswerTable(tuple(found))
 
 
 @final
@@ -135,6 +140,16 @@ class Answers:
     def name(self) -> str:
         """What it is called: "count", "mean(pay)", "sum(pay)"."""
         return self.kind if self.column is None else f"{self.kind}({self.column})"
+
+    @property
+    def meaning(self) -> str:
+        """What it is, in words."""
+        if self.kind == "mean":
+            return (
+                "the mean that follows from the released sum and count, not exactly unbiased; no "
+                "number where the released count is not above 0"
+            )
+        return f"the released {self.kind}: the exact value and noise"
 
 
 @final

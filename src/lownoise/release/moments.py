@@ -24,14 +24,15 @@ from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.questions import GroupedMean
+from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerTable, ends_of
 from lownoise.release.group_view import GroupView
 from lownoise.release.guarantees import tail_quantile
-from lownoise.release.readable import frame
 from lownoise.release.regions import normal_quantile
 from lownoise.sets.domains import MomentBox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from os import PathLike
 
     from pandas import DataFrame
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 @final
 @readable
 @dataclass(frozen=True, eq=False)
-class Coefficients:
+class Coefficients(AbstractTabular):
     """A line through all rows, by least squares: target = intercept + Σ slopes·columns.
 
     Args:
@@ -64,6 +65,27 @@ class Coefficients:
     lower: Vector
     upper: Vector
     level: float
+
+    def table(self) -> AnswerTable:
+        """Return a row a column that explains: its slope, with its interval, and the intercept."""
+        unit = "the target’s unit a unit of the column"
+        ends = ends_of("slope", f"about {self.level:g}")
+        every = len(self.columns)
+        return AnswerTable(
+            (
+                AnswerColumn("target", [self.target] * every, "the column that is explained"),
+                AnswerColumn("column", self.columns, "a column that explains it"),
+                AnswerColumn("slope", self.slopes, "what follows from released moments", unit),
+                AnswerColumn("low", self.lower, ends["low"], unit),
+                AnswerColumn("high", self.upper, ends["high"], unit),
+                AnswerColumn(
+                    "intercept",
+                    np.full(every, self.intercept),
+                    "what is added, the same in every row",
+                    "the target’s unit",
+                ),
+            )
+        )
 
 
 @final
@@ -250,20 +272,36 @@ class MomentAnswers:
         Raises:
             PlanError: where pandas is not installed, or the level is out of range.
         """
+        return self._table(level).to_pandas()
+
+    def export(self, path: str | PathLike[str], *, level: float = 0.95) -> None:
+        """Write the same as `Release.export` does: a .csv, .parquet or .json file.
+
+        Raises:
+            PlanError: where the level is out of range.
+            FileError: where the ending is another, or the file cannot be written.
+        """
+        self._table(level).export(path)
+
+    def _table(self, level: float) -> AnswerTable:
         left, right = np.triu_indices(len(self.columns))
-        pairs = {"covariance": self.covariance, "correlation": self.correlation}
-        ends = {
-            "covariance": self.covariance_interval(level),
-            "correlation": self.correlation_interval(level),
-        }
-        made: dict[str, object] = {
-            "column": [self.columns[i] for i in left],
-            "with": [self.columns[j] for j in right],
-        }
-        for name, table in pairs.items():
-            made[name] = table[left, right]
-            made[f"{name}_low"], made[f"{name}_high"] = ends[name][left, right].T
-        return frame(made)
+        made = [
+            AnswerColumn("column", [self.columns[i] for i in left], "one column"),
+            AnswerColumn("with", [self.columns[j] for j in right], "the other; or the same one"),
+        ]
+        product = "the product of both columns’ units"
+        for name, unit, values, ends in (
+            ("covariance", product, self.covariance, self.covariance_interval(level)),
+            ("correlation", "none", self.correlation, self.correlation_interval(level)),
+        ):
+            said = f"the {name} of both over all rows, from released moments"
+            made.append(AnswerColumn(name, values[left, right], said, unit))
+            named = ends_of(name, f"about {level:g}")
+            made += [
+                AnswerColumn(f"{name}_{end}", ends[left, right, k], meaning, unit)
+                for k, (end, meaning) in enumerate(named.items())
+            ]
+        return AnswerTable(tuple(made))
 
     def _coefficient_variances(
         self, x: list[int], y: int, slopes: Vector, inverse: Vector

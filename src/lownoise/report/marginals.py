@@ -151,17 +151,12 @@ class MarginalsView(AbstractView):
         counts = release.marginal(*names)
         low, high = release.interval(*names, level=self.level)
         deviations = np.broadcast_to(np.asarray(release.standard_deviation(*names)), counts.shape)
-        cells = (
-            Row(
-                labels=tuple(a.label(k) for a, k in zip(chosen, cell, strict=True)),
-                estimate=float(counts[cell]),
-                low=float(low[cell]),
-                high=float(high[cell]),
-                deviation=float(deviations[cell]),
-            )
-            for cell in np.ndindex(counts.shape)
+        labels = itertools.product(*([a.label(k) for k in range(a.size)] for a in chosen))
+        numbers = (own.ravel().tolist() for own in (counts, low, high, deviations))
+        return names, (
+            Row(labels=cell, estimate=value, low=below, high=above, deviation=deviation)
+            for cell, value, below, above, deviation in zip(labels, *numbers, strict=True)
         )
-        return names, cells
 
     def noise(self) -> tuple[Section, ...]:
         """Return the noise of all marginals, the largest first, and a map of it by pairs."""

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
+import numpy as np
+
 from lownoise.errors import PlanError
+from lownoise.release.answer_table import AnswerColumn, AnswerTable
 from lownoise.report import spelling
 from lownoise.report.parts import Column, Prose, Section, Table
 from lownoise.report.spelling import shown
@@ -76,6 +79,29 @@ class StreamView(AbstractView):
         heads = [f"standard_deviation of {name}" for name in names]
         heads = heads if len(heads) > 1 else ["standard_deviation"]
         return found | dict(zip(heads, deviations.T, strict=True))
+
+    def last(self) -> AnswerTable | None:
+        """Return the last batch's rounds, answers and deviations; None before there is one."""
+        if self.chosen is None:
+            return None
+        heads, unit, names = self.noises(), "the column’s unit", self.terms.names
+        rounds = AnswerColumn("round", np.array(heads.pop("round")), "which round it is", "rounds")
+        return AnswerTable(
+            (
+                rounds,
+                *(
+                    AnswerColumn(
+                        name,
+                        own,
+                        "the released answer of that round: the exact one and noise"
+                        if name in names
+                        else "the standard deviation of its noise",
+                        unit,
+                    )
+                    for name, own in heads.items()
+                ),
+            )
+        )
 
     def noise(self) -> tuple[Section, ...]:
         """Return the deviations of a few rounds."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy.units import PrivacyUnit
+    from lownoise.release.answer_table import AnswerTable
     from lownoise.report.parts import Part
 
 MOST_ROWS = 1000
@@ -127,6 +128,10 @@ class AbstractView(ABC):
         """
         deviations = self.terms.standard_deviation
         return {"answer": list(self.names()), "standard_deviation": deviations}
+
+    def last(self) -> AnswerTable | None:
+        """Return the last answers of what is no release but a stream; None where it has none."""
+        return None
 
     @abstractmethod
     def noise(self) -> tuple[Section, ...]:
