@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks.units [ROWS | exchange]`: means of flights by aircraft; what units take.
+"""`python -m benchmarks.units [ROWS | exchange | totals]`: flights by aircraft; what units take.
 
 The table is that of docs/units.md: no number in it depends on a draw. With ROWS a table of so many
 is made instead, and a release of it is timed beside the bare window query of the engine. With
-`exchange` it is printed what it costs that a unit may have any other rows.
+`exchange` it is printed what it costs that a unit may have any other rows; with `totals` how much
+of all miles counts where rows of an aircraft, or its miles, are bounded.
 """
 
 import sys
@@ -60,6 +61,32 @@ def by_aircraft() -> None:
         half = 1.96 * np.sqrt(np.diag(one @ plan.covariance @ one.T)) / len(rows)
         cells = (m, f"{len(rows):,}", f"{means[0]:.1f}", f"{half[0]:.1f}", f"{means[1]:.2f}")
         print("|", " | ".join(map(str, (*cells, f"{half[1]:.2f}"))), "|")
+
+
+def totals() -> None:
+    """Print a row a bound: miles that count, their part of all, half the width of an interval."""
+    miles = flights().dropna(subset=["tailnum"]).sort_values(list(ORDER), kind="stable")
+    by_unit = miles.groupby("tailnum").distance
+    every = miles.distance.sum()
+    print("| bound | miles that count | of all | ± 95% |")
+    print("|---|---:|---:|---:|")
+    bounds: list[tuple[str, float, dict[str, object]]] = [
+        (f"{m} flights", by_unit.head(m).sum(), {"rows_per_unit": m, "order_by": list(ORDER)})
+        for m in (20, 100, 575)
+    ]
+    for most in (20_000, 100_000, 200_000, 500_000):
+        kept = np.minimum(by_unit.sum(), most).sum()
+        bounds.append((f"{most:,} miles", kept, {"unit_total": most}))
+    for name, kept, bound in bounds:
+        plan = ln.plan(
+            ln.Sum(["distance"], ln.Box([0], [5000])),
+            budget=ln.zcdp(0.5),
+            relation="add_remove",
+            privacy_unit="tailnum",
+            **bound,
+        )
+        half = 1.96 * plan.standard_deviation[0]
+        print("|", f"{name} | {kept:,.0f} | {kept / every:.1%} | {half:,.0f}", "|")
 
 
 def exchange() -> None:
@@ -127,8 +154,8 @@ def timed(rows: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["exchange"]:
-        exchange()
+    if sys.argv[1:] in (["exchange"], ["totals"]):
+        {"exchange": exchange, "totals": totals}[sys.argv[1]]()
     elif len(sys.argv) > 1:
         timed(int(sys.argv[1]))
     else:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from lownoise.engines.folds import AbstractFold, Range
     from lownoise.engines.source import Columns, Kind
-    from lownoise.numbers.arrays import Integers
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy.units import PrivacyUnit
 
 _BATCH = 1 << 17  # rows
@@ -121,6 +121,14 @@ class DuckSource(AbstractSource):
             rows = rows.filter(key.notnull())
         rows = rows.filter(kept).select(*rows.columns)
         return DuckSource(self.connection, rows, shared=self.shared)
+
+    def keyed(self, column: str, columns: Sequence[str]) -> Iterator[tuple[Any, list[Vector]]]:
+        """Return all rows with their units, as the engine has them, batch by batch."""
+        key = _key(self.rows[column])
+        if not (key.type().is_binary() or key.type().is_floating() or key.type().is_int64()):
+            key = key.cast("string")  # digits, which tell all others apart
+        for batch in self._read(self.rows.select(key=key, **self._keys(columns, ()))):
+            yield batch.columns[0], _batch(batch.columns[1:], len(columns)).numbers
 
     def group_sums(
         self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()

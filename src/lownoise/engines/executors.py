@@ -17,11 +17,13 @@ import numpy as np
 from lownoise.engines.cells import quiet
 from lownoise.engines.files import open_rows
 from lownoise.engines.folds import Batch
+from lownoise.engines.unit_totals import floats_of, part_of
 from lownoise.numbers.values import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from lownoise.engines.codings import TotalsQuery
     from lownoise.engines.folds import AbstractFold
     from lownoise.engines.source import Columns
     from lownoise.engines.tables import File, Table
@@ -98,6 +100,24 @@ def folded(work: AbstractFold, batches: Iterable[Any]) -> Iterator[Any]:
     flat = found.reshape(-1)
     places = np.flatnonzero(flat)
     yield pa.record_batch([pa.array(places), pa.array(flat[places])], names=["place", "value"])
+
+
+@_bare
+def unit_parts(each: TotalsQuery, batches: Iterable[Any]) -> Iterator[Any]:
+    """Give back what the rows of each batch add to their units, which are its first column."""
+    for batch in batches:
+        columns = [floats(column) for column in batch.columns[1:]]
+        yield from part_of(each, batch.columns[0], columns).to_batches()
+
+
+@_bare
+def units(each: TotalsQuery, batches: Iterable[Any]) -> Iterator[Any]:
+    """Give back what rows of units add up to, of the sums of their parts."""
+    import pyarrow as pa
+
+    for batch in batches:
+        own = floats_of(each, [column.to_numpy() for column in batch.columns])
+        yield pa.record_batch([pa.array(c) for c in own], names=[f"c{i}" for i in range(len(own))])
 
 
 @_bare

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.codings import Totals
-from lownoise.engines.folds import Batch
+from lownoise.engines.folds import HALF, Batch
 from lownoise.engines.source import AbstractSource, Groups, require
 from lownoise.numbers.readable import brief
 from lownoise.numbers.values import number
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lownoise.engines.codings import TotalsQuery
     from lownoise.engines.folds import Range
     from lownoise.engines.source import Kind
+    from lownoise.engines.unit_totals import UnitRows
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy.units import PrivacyUnit
 
@@ -71,11 +72,36 @@ class MemorySource(AbstractSource):
         """Return the first rows of each unit, ordered row by row and in Python's own values."""
         from lownoise.engines.units import kept_rows
 
-        held = self.columns[unit.column].tolist()
-        # NaN is a unit that is missing; equal numbers are one key, and −0 is 0
-        keys = [None if isinstance(v, float) and math.isnan(v) else v for v in held]
-        kept = kept_rows(self, unit, columns, keys)
+        kept = kept_rows(self, unit, columns, self._units(unit.column))
         return MemorySource({name: own[kept] for name, own in self.columns.items()})
+
+    def _units(self, column: str) -> list[Any]:
+        # NaN is a unit that is missing; equal numbers are one key, and −0 is 0
+        held = self.columns[column].tolist()
+        return [None if isinstance(v, float) and math.isnan(v) else v for v in held]
+
+    def added_up(self, unit: PrivacyUnit, each: TotalsQuery) -> UnitRows:
+        """Return what the rows of each unit add up to, row by row and in Python's integers."""
+        from lownoise.engines.unit_totals import UnitRows, floats_of
+
+        (batch,) = self.batches(each.coding.columns)
+        rows = np.stack(batch.numbers, axis=1)
+        found: dict[Any, list[int]] = {}
+        for key, row in zip(self._units(unit.column), rows, strict=True):
+            known = None if key == "" else key
+            missing = known is None and unit.null == "drop"
+            if missing or (each.drops_missing and np.isnan(row).any()):
+                continue
+            codes = each.coding.encode(row).tolist()
+            sums = found.get(known, [0] * len(codes))
+            found[known] = [k + own for k, own in zip(codes, sums, strict=True)]
+        totals = zip(*found.values(), strict=True) if found else [() for _ in each.coding.columns]
+        halves = [
+            np.array(half, dtype=np.int64)
+            for own in totals
+            for half in ([k >> HALF for k in own], [k & ((1 << HALF) - 1) for k in own])
+        ]
+        return UnitRows(each.coding.columns, floats_of(each, halves))
 
     def group_sums(
         self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()

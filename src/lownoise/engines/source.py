@@ -151,6 +151,39 @@ class AbstractSource(ABC):
 
         return first_rows(self, unit, columns)
 
+    def keyed(self, column: str, columns: Sequence[str]) -> Iterator[tuple[Any, list[Vector]]]:
+        """Return all rows with their units, batch by batch.
+
+        Args:
+            column: what tells units apart, of one of `unit_kinds`.
+            columns: that are read as numbers.
+
+        Returns:
+            An Arrow array of the units, null where a row has none, and columns of shape (n,).
+        """
+        import pyarrow.compute as pc
+
+        for batch in self.batches(columns, [column]):
+            texts = batch.texts[0]
+            yield pc.if_else(pc.equal(texts, ""), None, texts), batch.numbers
+
+    def added_up(self, unit: PrivacyUnit, each: TotalsQuery) -> AbstractSource:
+        """Return a table of what the rows of each unit add up to, a row a unit, in no order.
+
+        An engine that has units far away does so there; by default they come here.
+
+        Args:
+            unit: which rows are one unit's, all of which count.
+            each: what a row adds; its columns are the table's.
+        """
+        from lownoise.engines import unit_totals
+
+        parts = (
+            unit_totals.part_of(each, *rows)
+            for rows in self.keyed(unit.column, each.coding.columns)
+        )
+        return unit_totals.added_up(each, parts, lacking=unit.null == "one")
+
     def fold(self, work: AbstractFold) -> Integers:
         """Return what all rows add up to, each once, in no order.
 
@@ -294,7 +327,8 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
     if unit is None:
         return found
     with alike(failed(own, "read")):  # it may read rows, of which nothing is said
-        return found.bounded(unit, columns)
+        kept = found if unit.rows is None else found.bounded(unit, columns)
+        return kept if table.each is None else kept.added_up(unit, table.each)
 
 
 def _of_units(table: Any) -> tuple[Any, PrivacyUnit | None]:  # noqa: ANN401

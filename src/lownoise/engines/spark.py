@@ -23,6 +23,7 @@ from lownoise.engines.folds import Batch
 from lownoise.engines.settled import unsettled
 from lownoise.engines.source import AbstractSource, Groups, Sums, named, no_numbers, require
 from lownoise.engines.tables import Table
+from lownoise.engines.unit_totals import KEY, names_of
 from lownoise.engines.units import order_of
 from lownoise.errors import EngineError, TableError
 from lownoise.numbers.readable import brief
@@ -31,6 +32,7 @@ from lownoise.numbers.values import LONGEST
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lownoise.engines.codings import TotalsQuery
     from lownoise.engines.folds import AbstractFold, Range
     from lownoise.engines.source import Columns, Kind
     from lownoise.numbers.arrays import Integers
@@ -115,6 +117,26 @@ class SparkSource(AbstractSource):
         place = sql.row_number().over(Window.partitionBy(key).orderBy(*by))
         kept = rows.withColumn("place", place).where(sql.col("place") <= unit.rows)
         return SparkSource(kept.select(*held.values()), tuple(names))
+
+    def added_up(self, unit: PrivacyUnit, each: TotalsQuery) -> SparkSource:
+        """Return a table of what the rows of each unit add up to: by batches, then by units."""
+        from pyspark.sql import functions as sql
+        from pyspark.sql.types import DoubleType, LongType, StructType
+
+        columns = each.coding.columns
+        key = self._key(unit.column, self._cell(unit.column)).alias(KEY)
+        rows = self.rows.select(key, *self._cells(columns, ()))
+        if unit.null == "drop":
+            rows = rows.where(sql.col(KEY).isNotNull())
+        schema, units = StructType().add(rows.schema[KEY]), StructType()
+        for name in names_of(each):
+            schema.add(name, LongType())
+        for i in range(len(columns)):
+            units.add(f"c{i}", DoubleType())
+        parts = rows.mapInArrow(partial(executors.unit_parts, each), schema)
+        sums = [sql.sum(name).alias(name) for name in names_of(each)]
+        added = parts.groupBy(KEY).agg(*sums).select(*names_of(each))
+        return SparkSource(added.mapInArrow(partial(executors.units, each), units), tuple(columns))
 
     def sums(self, ranges: Sequence[Range], *, complete: bool) -> Sums:
         """Return the exact sums of clipped integers, by one query."""

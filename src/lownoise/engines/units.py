@@ -22,6 +22,7 @@ from lownoise.engines.source import AbstractSource
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
+    from lownoise.engines.codings import TotalsQuery
     from lownoise.engines.source import Kind
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy.units import PrivacyUnit
@@ -35,10 +36,12 @@ class UnitTable:
     Args:
         table: as `source_of` takes it.
         unit: which rows are one unit's, and how many count.
+        each: what each of them adds to a unit's total; None where rows are read as they are.
     """
 
     table: Any
     unit: PrivacyUnit
+    each: TotalsQuery | None = None
 
 
 def order_of(unit: PrivacyUnit, columns: Sequence[str]) -> list[str]:

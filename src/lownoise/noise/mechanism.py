@@ -25,6 +25,7 @@ from lownoise.sensitivity.relations import checked_relation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from lownoise.engines import TotalsQuery
     from lownoise.noise.abstract import AbstractNoise, Loss
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
@@ -94,6 +95,11 @@ class AbstractTotals(ABC):
         Raises:
             TableError: where the table has not the public number of rows.
         """
+
+    @property
+    def each(self) -> TotalsQuery | None:
+        """What rows add to a unit's total before that is clipped; None where none can be."""
+        return None
 
     @property
     def pieces(self) -> Iterable[Any]:
@@ -235,6 +241,8 @@ class AdditiveMechanism:
     def __post_init__(self) -> None:
         if self.noise.dimension != self.totals.length:
             raise PlanError("noise has not one number an integer; plan again")
+        if self.unit is not None and self.unit.total is not None and self.totals.each is None:
+            raise PlanError("unit_total is of totals that rows of a unit add up to, of ln.Sum")
 
     @property
     def relation(self) -> Relation:
@@ -263,10 +271,10 @@ class AdditiveMechanism:
         if unit is None:
             return self.noise.loss(changes)
         every = (changes, self.totals.becoming) if unit.exchanged else (changes,)
-        return worse([self.noise.loss(repeated(own, unit.rows)) for own in every])
+        return worse([self.noise.loss(repeated(own, unit.copies)) for own in every])
 
     def read(self, table: Any) -> Any:  # noqa: ANN401 (what an engine takes, and what it makes)
-        """Return what an engine makes of a table, or of the first rows of each unit.
+        """Return what an engine makes of a table, of the first rows of each unit, or its totals.
 
         Raises:
             TableError: where the table has not the public number of rows.
@@ -275,7 +283,8 @@ class AdditiveMechanism:
             return self.totals.read(table)
         from lownoise.engines.units import UnitTable
 
-        return self.totals.read(UnitTable(table, self.unit))
+        each = None if self.unit.total is None else self.totals.each
+        return self.totals.read(UnitTable(table, self.unit, each))
 
     def run(self, records: Any, *, randomness: Randomness) -> tuple[int, ...]:  # noqa: ANN401
         """Return the noisy integers: the release itself.

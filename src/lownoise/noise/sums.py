@@ -11,9 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
+import numpy as np
+
+from lownoise.engines import Coding, TotalsQuery
 from lownoise.noise.mechanism import AbstractTotals, AdditiveMechanism, check_public, check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import ADD_REMOVE
+from lownoise.sets.domains import Box
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
     from lownoise.questions.sums import Sum
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.bodies import AbstractBody
+
+_BITS = 50  # of the greatest value of a column: codes of rows before units add them up
+_FINEST = 1000  # their step is no less than 2^-1000
 
 
 @final
@@ -67,6 +74,27 @@ class SumTotals(AbstractTotals):
     def becoming(self) -> AbstractBody:
         """What a record changes that becomes another: by a difference of two."""
         return self.inner.becoming
+
+    @property
+    def each(self) -> TotalsQuery | None:
+        """What a row of a box adds to a unit's total: integers so fine that none is off by more.
+
+        They are read before totals are clipped and coded, so that nothing of privacy is in them.
+        """
+        mean = self.question.mean
+        own = mean.domain
+        if self.size is not None or not isinstance(own, Box):
+            return None
+        _, powers = np.frexp(np.maximum(np.abs(own.lower), np.abs(own.upper)))
+        coding = Coding(
+            columns=mean.sources,
+            lower=own.lower,
+            upper=own.upper,
+            center=frozen(np.zeros(own.dimension)),
+            missing=mean.missing,
+            step=frozen(np.ldexp(1.0, np.maximum(powers - _BITS, -_FINEST))),
+        )
+        return TotalsQuery(coding, drops_missing=mean.drops_missing)
 
     def read(self, table: Any) -> Totals:  # noqa: ANN401 (what an engine takes)
         """Return the sums of all records' codes.

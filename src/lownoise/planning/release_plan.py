@@ -62,11 +62,13 @@ class Plan(AbstractPlan):
     """What a release will be: its noise, its error, its proof and its cost.
 
     Made by `plan`; `terms` holds everything, the properties below are what people ask for, and
-    `status` says how the search for the least noise ended.
+    `status` says how the search for the least noise ended. `by_rows` is what the error would be if
+    `rows_per_unit` alone bounded a unit, where `unit_total` does, too; else None.
     """
 
     terms: Terms
     status: str = "read from a file"
+    by_rows: float | None = None
 
     def as_asked(self, terms: Terms) -> Plan:
         """Return the same with terms of the mechanism that was named."""

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 _SPARE = 1 - 2.0**-40  # of the budget: more than rounding takes
 _DOCUMENT = "together.json"
 _KIND = "together"
-_OWN = ("order", "weights", "count_share", "rtol", "mechanism")  # what each question may have
+# what each question may have
+_OWN = ("order", "weights", "count_share", "rtol", "mechanism", "unit_total")
 
 
 @final
@@ -283,8 +284,8 @@ def together(
             Errors are in the units of their answers and weights.
         shares: the part of each question, of μ² (or ρ) or of ε, above 0, in any unit; not beside
             `importance`.
-        options: by name what `plan` takes of a question alone: order, weights, count_share, rtol
-            and mechanism.
+        options: by name what `plan` takes of a question alone: order, weights, count_share, rtol,
+            mechanism and unit_total.
         unit: privacy_unit, rows_per_unit, order_by and null_unit, as of `plan`, of all.
 
     Raises:

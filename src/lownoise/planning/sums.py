@@ -5,16 +5,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.errors import DomainError, PlanError
+from lownoise.errors import DomainError, PlanError, quoted
 from lownoise.noise.sums import sum_mechanism
+from lownoise.numbers.arrays import vector
 from lownoise.planning.exchange import plan_means
 from lownoise.planning.pure import pure_means
 from lownoise.planning.request import checked_size
+from lownoise.questions import Sum
 from lownoise.sensitivity.relations import Change, checked_relation
+from lownoise.sets.domains import AbstractDomain, Box
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from lownoise.planning.comparing import Builders
     from lownoise.planning.release_plan import Plan
     from lownoise.planning.request import Request
-    from lownoise.questions import Mean, Sum
+    from lownoise.questions import Mean
 
 
 def plan_sum(question: Sum, request: Request) -> Plan:
@@ -49,6 +52,33 @@ def pure_sums(question: Sum, request: Request) -> Builders:
     return {name: partial(_planned, question, request, build) for name, build in inner.items()}
 
 
+def unit_total(question: object, given: Any) -> AbstractDomain:  # noqa: ANN401
+    """Return what a unit's rows add up to is clipped to.
+
+    Args:
+        question: what is asked.
+        given: a domain; or the greatest size of each column's total, one for all or one each.
+
+    Raises:
+        PlanError: where the question releases no totals of units, or it is none of these.
+    """
+    if not isinstance(question, Sum):
+        raise PlanError(
+            f"unit_total is of ln.Sum without by; ln.{type(question).__name__} counts rows, or "
+            "has groups that each see a part of a unit: leave it out"
+        )
+    if isinstance(given, AbstractDomain):
+        return given
+    wide = np.full(len(question.columns), given) if np.ndim(given) == 0 else given
+    ends = vector(wide, field="unit_total", error=PlanError)
+    if ends.size != len(question.columns) or np.any(ends <= 0):
+        raise PlanError(
+            f"unit_total={quoted(given)} is not one size above 0 for each of "
+            f"{len(question.columns)} columns, nor a domain; give those, or ln.Box(lower, upper)"
+        )
+    return Box(-ends, ends)
+
+
 def _asked(question: Sum, request: Request) -> tuple[Mean, Request]:
     """Return the mean that totals are, and what is asked of it."""
     if request.count_share is not None:
@@ -56,8 +86,11 @@ def _asked(question: Sum, request: Request) -> tuple[Mean, Request]:
     relation = checked_relation(request.relation)
     if checked_size(request.size, relation) is not None:
         return question.mean, request
-    check_coming(question.coming)
-    return question.coming, replace(request, relation=Change(question.mean.domain), size=1)
+    unit = request.unit
+    mean = question.coming if unit is None else question.of_units(unit.total, unit.rows)
+    check_coming(mean)
+    own = replace(request, unit=None if unit is None else unit.of_totals)
+    return mean, replace(own, relation=Change(mean.domain), size=1)
 
 
 def check_coming(mean: Mean) -> None:

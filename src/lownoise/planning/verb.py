@@ -17,6 +17,7 @@ from lownoise.planning.pure import pure_means, pure_queries
 from lownoise.planning.pure_tables import pure_marginals, pure_parity
 from lownoise.planning.request import Request
 from lownoise.planning.sums import plan_sum, pure_sums
+from lownoise.planning.sums import unit_total as totals_within
 from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.shared import checked_uses
@@ -59,6 +60,7 @@ def plan(  # noqa: PLR0913
     rows_per_unit: int | None = None,
     order_by: Sequence[str] | str = (),
     null_unit: str = "drop",
+    unit_total: AbstractDomain | ArrayLike | None = None,
 ) -> Plan:
     """Fit the least noise to a question, without reading any data.
 
@@ -109,6 +111,11 @@ def plan(  # noqa: PLR0913
             tell rows apart means are too small.
         null_unit: what rows that lack a unit are: "drop" leaves them out, "one" makes them one unit
             together.
+        unit_total: for `ln.Sum` of units, what the rows of each that count add up to is clipped to:
+            a domain that holds 0, as ln.Box([0], [500]), or the greatest size of each column's
+            total, one number for all or one each. Noise hides that instead of `rows_per_unit` rows,
+            which may then be left out: all rows count. With both, box by box, totals that so many
+            rows do not add up to need no noise either. Rows live in a box that holds 0.
 
     Raises:
         PlanError, BudgetError: where an argument is out of range.
@@ -135,7 +142,9 @@ def plan(  # noqa: PLR0913
         >>> pure.mechanism, round(pure.error, 6)  # √2·9/1000
         ('laplace', 0.012728)
     """
-    unit = _unit(checked_unit(privacy_unit, rows_per_unit, order_by, null_unit), relation, size)
+    total = None if unit_total is None else totals_within(question, unit_total)
+    own = checked_unit(privacy_unit, rows_per_unit, order_by, null_unit, total)
+    unit = _unit(own, relation, size)
     request = Request(
         budget=checked_budget(budget),
         relation=relation if unit is None else ADD_REMOVE,
@@ -150,7 +159,11 @@ def plan(  # noqa: PLR0913
     )
     count = checked_uses(uses)
     shared = None if count is None else Shared(request.budget, count)
-    return compared(_noises(question, request, shared), request)
+    found = compared(_noises(question, request, shared), request)
+    if unit is None or unit.total is None or unit.rows is None:
+        return found
+    alone = replace(request, unit=replace(unit, total=None), weights=found.terms.weights)
+    return replace(found, by_rows=compared(_noises(question, alone, shared), alone).error)
 
 
 def _noises(question: object, request: Request, shared: Shared | None) -> Builders:

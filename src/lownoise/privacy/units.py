@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, final
 
 from lownoise.errors import PlanError, quoted
+from lownoise.sets.domains.encoding import MEMBER
+
+if TYPE_CHECKING:
+    from lownoise.sets.domains import AbstractDomain
 
 MOST_ROWS = 10**6
 OF_UNITS = ("privacy_unit", "rows_per_unit", "order_by", "null_unit")  # as `plan` calls them
@@ -24,13 +28,14 @@ class PrivacyUnit:
 
     Args:
         column: what tells units apart.
-        rows: m, how many rows of each count at most.
+        rows: m, how many rows of each count at most; None where all do, and `total` bounds them.
         order_by: the columns that order a unit's rows, the first of them first; rows alike in these
             go by the columns that the question reads. In a column numbers rise, and what spells
             none goes after them by its letters; missing values are last.
         null: what rows without a unit are: left out ("drop"), or one unit together ("one").
         exchanged: whether a neighbour has any other rows of one unit, or none, and not only a unit
             more or less.
+        total: what the rows of each that count add up to is clipped to; None where it is not.
 
     Raises:
         PlanError: where one of them is out of range.
@@ -41,16 +46,18 @@ class PrivacyUnit:
     """
 
     column: str
-    rows: int
+    rows: int | None
     order_by: tuple[str, ...] = ()
     null: NullUnit = "drop"
     exchanged: bool = False
+    total: AbstractDomain | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str) or not self.column or not self.column.isprintable():
             raise PlanError(f"privacy_unit={quoted(self.column)} is no name of a column; give one")
         whole = isinstance(self.rows, int) and not isinstance(self.rows, bool)
-        if not whole or not 1 <= self.rows <= MOST_ROWS:
+        every = self.rows is None and self.total is not None
+        if not every and not (whole and 1 <= (self.rows or 0) <= MOST_ROWS):
             raise PlanError(
                 f"rows_per_unit={quoted(self.rows)} is no number of rows; give the most that count "
                 f"of one {self.column}, a whole number from 1 to {MOST_ROWS:,}"
@@ -60,6 +67,18 @@ class PrivacyUnit:
             raise PlanError("order_by is no list of columns; give each name once")
         if self.null not in _NULLS:
             raise PlanError(f'null_unit={quoted(self.null)} is unknown; give "drop" or "one"')
+        if self.rows is None and self.order_by:
+            raise PlanError("order_by is of rows_per_unit, and all rows count; leave it out")
+
+    @property
+    def copies(self) -> int:
+        """How many times a row's change, or a total's where that is clipped, a unit's can be."""
+        return 1 if self.total is not None else self.rows or 1
+
+    @property
+    def of_totals(self) -> PrivacyUnit:
+        """The same of a table of which each unit has one row, what its rows add up to."""
+        return self if self.total is None else replace(self, rows=1, order_by=(), total=None)
 
     @property
     def order(self) -> str:
@@ -80,10 +99,25 @@ class PrivacyUnit:
             "drop": f"A row that lacks a {self.column} is left out.",
             "one": f"Rows that lack a {self.column} are one unit together.",
         }
-        count = "row" if self.rows == 1 else f"{self.rows:,} rows"
         hidden = f"All rows of one {self.column} are hidden together, however many they are"
-        kept = f"the first {count}{self.order} of each count, and answers are about those"
-        return f"{hidden}; {kept}.", nulls[self.null]
+        kept = "all of them count"
+        if self.rows is not None:
+            count = "row" if self.rows == 1 else f"{self.rows:,} rows"
+            kept = f"the first {count}{self.order} of each count, and answers are about those"
+        if self.total is None:
+            return f"{hidden}; {kept}.", nulls[self.null]
+        clipped = (
+            f"What those of one {self.column} add up to counts as the nearest point of "
+            f"{self.total!r}; nothing says how many did, and answers are about what counts."
+        )
+        return f"{hidden}; {kept}.", clipped, nulls[self.null]
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """How much of one counts, as facts."""
+        most = "all of them" if self.rows is None else f"{self.rows:,} at most"
+        within = [] if self.total is None else [("Total of a unit", repr(self.total))]
+        return [("Rows of a unit", most), *within]
 
     @property
     def relation(self) -> Literal["substitute", "add_remove"]:
@@ -114,12 +148,13 @@ class PrivacyUnit:
             "rows": self.rows,
             "order_by": list(self.order_by),
             "null": self.null,
+            **({} if self.total is None else {"total": MEMBER.write(self.total)}),
         }
 
 
 def rows_of(unit: PrivacyUnit | None) -> int:
-    """Return how many rows of a unit count at most; 1 where rows are protected."""
-    return 1 if unit is None else unit.rows
+    """Return how many times what a record changes a unit does; 1 where rows are protected."""
+    return 1 if unit is None else unit.copies
 
 
 def checked_unit(
@@ -127,6 +162,7 @@ def checked_unit(
     rows: int | None,
     order_by: Any = (),  # noqa: ANN401 (what a user gives)
     null: str = "drop",
+    total: AbstractDomain | None = None,
 ) -> PrivacyUnit | None:
     """Return the unit that these declare, None where rows are protected.
 
@@ -135,6 +171,7 @@ def checked_unit(
         rows: how many rows of each count.
         order_by: a list of columns, or one.
         null: what rows without a unit are.
+        total: what a unit's rows add up to is clipped to.
 
     Raises:
         PlanError: where one is out of range, or stands without the others.
@@ -144,20 +181,22 @@ def checked_unit(
         ('day',)
     """
     if column is None:
-        if rows is not None or order_by or null != "drop":
+        if rows is not None or order_by or null != "drop" or total is not None:
             raise PlanError(
-                "rows_per_unit, order_by and null_unit are of units; give privacy_unit, the column "
-                "that tells them apart"
+                "rows_per_unit, order_by, null_unit and unit_total are of units; give "
+                "privacy_unit, the column that tells them apart"
             )
         return None
-    if rows is None:
+    if rows is None and total is None:
         raise PlanError(
-            f"privacy_unit={quoted(column)} needs rows_per_unit, the most rows that count of one"
+            f"privacy_unit={quoted(column)} needs rows_per_unit, the most rows that count of one; "
+            "or for ln.Sum unit_total, the bounds of what its rows add up to"
         )
     listed = (order_by,) if isinstance(order_by, str) else order_by
     if not isinstance(listed, (list, tuple)):
         raise PlanError(f"order_by={quoted(order_by)} is no list of columns; give names")
-    return PrivacyUnit(column, rows, tuple(listed), null)  # type: ignore[arg-type]  # checked there
+    own: Any = null  # which is checked there
+    return PrivacyUnit(column, rows, tuple(listed), own, total=total)
 
 
 def unit_from_dict(fields: dict[str, Any], *, exchanged: bool = False) -> PrivacyUnit:
@@ -168,7 +207,8 @@ def unit_from_dict(fields: dict[str, Any], *, exchanged: bool = False) -> Privac
         exchanged: as of the unit: files say it by their relation.
 
     Raises:
-        PlanError, TypeError, KeyError: where it is none.
+        PlanError, FileError, TypeError, KeyError: where it is none.
     """
     order = tuple(fields["order_by"])
-    return PrivacyUnit(fields["column"], fields["rows"], order, fields["null"], exchanged)
+    total = MEMBER.read(fields["total"], "unit.total") if "total" in fields else None
+    return PrivacyUnit(fields["column"], fields["rows"], order, fields["null"], exchanged, total)

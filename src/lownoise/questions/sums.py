@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import FileError
+from lownoise.errors import FileError, QuestionError
 from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.questions.encoding import QUESTIONS
 from lownoise.questions.mean import Mean, groups_of
+from lownoise.sets.domains import Box
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,7 +110,58 @@ class Sum:
     @cached_property
     def coming(self) -> Mean:
         """The mean about zero of a table in which one record comes or goes: a change of one."""
-        found = copy.copy(self.mean)
-        object.__setattr__(found, "center", frozen(np.zeros(self.mean.domain.dimension)))
-        object.__setattr__(found, "comes", True)
-        return found
+        return _about_zero(copy.copy(self.mean))
+
+    def of_units(self, total: AbstractDomain | None, rows: int | None) -> Mean:
+        """Return the same of a table of units, each with one row: what its rows add up to, clipped.
+
+        Every point of that row's domain is what some rows add up to, so that what is proved of
+        points of a domain is proved of totals.
+
+        Args:
+            total: what is clipped to; None where rows come and go, or so many alike.
+            rows: how many of a unit's rows add up at most; None for all.
+
+        Raises:
+            QuestionError: where rows are of no box that holds 0, or the totals do not hold 0, or no
+                rows add up to some of them.
+        """
+        if total is None:
+            return self.coming
+        return _about_zero(Mean(self.mean.sources, _added_up(self.mean.domain, total, rows)))
+
+
+def _about_zero(mean: Mean) -> Mean:
+    object.__setattr__(mean, "center", frozen(np.zeros(mean.domain.dimension)))
+    object.__setattr__(mean, "comes", True)
+    return mean
+
+
+def _added_up(each: AbstractDomain, total: AbstractDomain, rows: int | None) -> AbstractDomain:
+    """Return the totals among these that so many rows of a box add up to.
+
+    Raises:
+        QuestionError: as `Sum.of_units`.
+    """
+    zero = np.zeros(each.dimension)
+    if not isinstance(each, Box) or not each.contains(zero):
+        raise QuestionError(
+            "unit_total is of rows in a box that holds 0, of which fewer and smaller ones add up "
+            "to less; give Sum.domain=ln.Box(lower, upper) with lower <= 0 <= upper"
+        )
+    if total.dimension != each.dimension or total.oracles or not total.contains(zero):
+        raise QuestionError(
+            "unit_total is no domain of one coordinate a column that holds 0, what no rows add up "
+            "to; give numbers, or a domain as ln.Box(lower, upper)"
+        )
+    times = math.inf if rows is None else float(rows)
+    ends = (each.lower, each.upper)
+    low, high = (np.where(end != 0, times * np.where(end != 0, end, 1.0), 0.0) for end in ends)
+    if isinstance(total, Box):
+        return Box(np.maximum(total.lower, low), np.minimum(total.upper, high))
+    if np.any(total.lower < low) or np.any(total.upper > high):
+        raise QuestionError(
+            "unit_total has points that no such rows add up to; give a box, or larger bounds of "
+            "rows"
+        )
+    return total

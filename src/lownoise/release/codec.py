@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 VERSION = 2  # of what is written; all from 1 on are read, see docs/file-versions.md
 UNIT = "unit"  # what makes terms of version 3: whose rows are hidden together
 _OF_UNITS, _EXCHANGED = 3, 4  # and of version 4, where these become any others
-_NEWEST = {"plan": _EXCHANGED, "release": _EXCHANGED}
+_CLIPPED = 5  # and of version 5, where what their rows add up to is clipped
+_NEWEST = {"plan": _CLIPPED, "release": _CLIPPED}
 _FORMAT = re.compile(r"lownoise\.([a-z]+)/([1-9][0-9]{0,8})")
 T = TypeVar("T")
 _DAMAGE = (
@@ -55,6 +56,8 @@ def _of_terms(terms: dict[str, Any]) -> int:
     """Return the version of a document with these terms."""
     if UNIT not in terms:
         return VERSION
+    if isinstance(terms[UNIT], dict) and "total" in terms[UNIT]:
+        return _CLIPPED
     return _EXCHANGED if terms.get("relation") == "substitute" else _OF_UNITS
 
 

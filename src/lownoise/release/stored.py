@@ -265,8 +265,9 @@ def _sum(fields: dict[str, Any], name: str, question: Sum) -> Terms:
     elif size is not None:
         raise FileError(f"size={quoted(size)} does not fit the relation")
     else:  # of one record, which changes by a point of the domain
-        mean, change = question.coming, relation_to_dict(Change(mean.domain))
-        own = {**fields, "relation": change, "size": 1}
+        unit = unit_from_dict(fields[UNIT]) if UNIT in fields else None
+        mean = question.coming if unit is None else question.of_units(unit.total, unit.rows)
+        own = {**fields, "relation": relation_to_dict(Change(mean.domain)), "size": 1}
     terms = _mean(own, name, mean)
     mechanism = sum_mechanism(question, terms.mechanism, size)
     return replace(terms, question=question, mechanism=mechanism)

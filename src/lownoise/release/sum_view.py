@@ -34,16 +34,19 @@ class SumView(AbstractRowView["Sum"]):
     @cached_property
     def mean_terms(self) -> Terms:
         """The terms of the mean that totals are: of one record where these come and go."""
-        own, totals = self._terms, self._terms.mechanism.totals
+        own, totals, unit = self._terms, self._terms.mechanism.totals, self._terms.privacy_unit
+        coming = self.question.coming
+        if unit is not None:
+            coming, unit = self.question.of_units(unit.total, unit.rows), unit.of_totals
         return type(own)(
-            question=self.question.coming if own.size is None else self.question.mean,
+            question=coming if own.size is None else self.question.mean,
             budget=own.budget,
             order=own.order,
             name=own.name,
             weights=own.weights,
             evidence=own.evidence,
             plain_evidence=own.plain_evidence,
-            mechanism=AdditiveMechanism(totals.inner, own.mechanism.noise, own.privacy_unit),
+            mechanism=AdditiveMechanism(totals.inner, own.mechanism.noise, unit),
         )
 
     @property

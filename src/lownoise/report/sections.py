@@ -161,6 +161,7 @@ def view_of(
         release=release,
         level=level,
         gaussian=terms.gaussian,
+        by_rows=getattr(subject, "by_rows", None),
         chosen=subject.last if hasattr(subject, "last") else given.get(takes or ""),
     )
 
@@ -192,7 +193,11 @@ def _unit(view: AbstractView) -> tuple[Prose, ...]:
     """Return whose rows are hidden together, where that is not each row."""
     if view.unit is None:
         return ()
-    return (Prose(spelling.shown(view.unit.sentences[0]), "privacy unit", note=True),)
+    said = [*view.unit.sentences[:-1], f"A neighbouring table is one of which {view.changed}."]
+    if view.by_rows is not None:
+        rows = spelling.significant(view.by_rows)
+        said.append(f"Were rows alone bounded and not their total, the error would be {rows}.")
+    return (Prose(spelling.shown(" ".join(said)), "privacy unit", note=True),)
 
 
 def headline(view: AbstractView) -> str:

@@ -95,6 +95,7 @@ class AbstractView(ABC):
         level: the chance with which each interval covers.
         gaussian: whether the noise is Gaussian, so that terms have that of i.i.d. noise too.
         chosen: which answers are shown, as the question names them; None for the first ones.
+        by_rows: what the error would be if rows alone bounded a unit; None where it is not known.
     """
 
     terms: Any
@@ -102,6 +103,7 @@ class AbstractView(ABC):
     level: float = 0.95
     gaussian: bool = True
     chosen: Any = None
+    by_rows: float | None = None
 
     @cached_property
     @abstractmethod
@@ -252,7 +254,7 @@ class AbstractView(ABC):
             ("Neighbours", "one row changes" if public else self.changed),
             ("Relation", self.relation()),
             ("Rows", f"{self.size:,} (public)" if public else "private; counted"),
-            *(() if self.unit is None else (("Rows of a unit", f"{self.unit.rows:,} at most"),)),
+            *(() if self.unit is None else self.unit.facts),
             ("Order of the error", spelling.shortest(self.terms.order)),
         ]
 

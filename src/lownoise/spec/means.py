@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -12,23 +12,11 @@ from pydantic_core import PydanticCustomError
 from lownoise.errors import LownoiseError
 from lownoise.questions import Mean, Moments, Sum
 from lownoise.sets.domains import Box
-from lownoise.spec.declared import declared_domain
 from lownoise.spec.listed import read_points
 from lownoise.spec.marginals import declared_attributes
-from lownoise.spec.model import AskedSpec, MeanMechanism, Number, Strict, mistake_text, mistaken
-
-if TYPE_CHECKING:
-    from lownoise.sets.domains import AbstractDomain
+from lownoise.spec.model import AskedSpec, MeanMechanism, Number, Strict, declared, mistake_text
 
 BOUNDED = "bounded"
-
-
-def _declared(fields: object) -> AbstractDomain | None:
-    """Return the domain of a table, or every mistake in it, each with its path."""
-    domain, mistakes = declared_domain(fields)
-    if not mistakes:
-        return domain
-    raise mistaken((mistake.path, mistake.text, mistake.value) for mistake in mistakes)
 
 
 def bounded(info: ValidationInfo) -> bool:
@@ -36,7 +24,7 @@ def bounded(info: ValidationInfo) -> bool:
     return bool((info.context or {}).get(BOUNDED, True))
 
 
-DeclaredDomain = Annotated[Any, PlainValidator(_declared)]
+DeclaredDomain = Annotated[Any, PlainValidator(declared)]
 
 
 class RangeSpec(Strict):

@@ -27,6 +27,7 @@ from lownoise.privacy.units import MOST_ROWS, OF_UNITS
 from lownoise.release.compared import names
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.sensitivity.relations import SUBSTITUTE, word_of
+from lownoise.spec.declared import declared_domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from lownoise.planning import Plan
     from lownoise.privacy import Budget
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
 
 VERSION = 1  # of specifications, where they say one; see docs/file-versions.md
@@ -61,6 +63,24 @@ Mechanism = Annotated[str | None, PlainValidator(_named)]
 MeanMechanism = Annotated[str | None, PlainValidator(partial(_named, of_means=True))]
 
 
+def declared(fields: object) -> AbstractDomain | None:
+    """Return the domain of a table, or every mistake in it, each with its path."""
+    domain, mistakes = declared_domain(fields)
+    if not mistakes:
+        return domain
+    raise mistaken((mistake.path, mistake.text, mistake.value) for mistake in mistakes)
+
+
+def _of_a_total(given: object) -> object:
+    """Return a domain, or the numbers, whose count `plan` checks."""
+    if isinstance(given, dict):
+        return declared(given)
+    for own in given if isinstance(given, list) else [given]:
+        if isinstance(own, bool) or not isinstance(own, (int, float)):
+            raise mistake_text("is no number, no list of them and no table of a domain")
+    return given
+
+
 class AskedSpec(Strict):
     """What every question says: what a neighbour is, and the norm of the error."""
 
@@ -68,6 +88,7 @@ class AskedSpec(Strict):
     order: Annotated[float, Field(ge=2, strict=True)] = 2.0
     uses: Annotated[int, Field(ge=1, le=MOST_USES, strict=True)] | None = None
     privacy_unit: Annotated[str, Field(min_length=1)] | None = None
+    unit_total: Annotated[Any, PlainValidator(_of_a_total)] = None
     rows_per_unit: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] | None = Field(
         default=None, validate_default=True
     )
@@ -77,13 +98,14 @@ class AskedSpec(Strict):
         default=None, validate_default=True
     )
 
-    @field_validator("rows_per_unit", "order_by", "null_unit")
+    @field_validator("unit_total", "rows_per_unit", "order_by", "null_unit")
     @classmethod
     def _of_a_unit(cls, given: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 (any of the three)
         unit, name = info.data.get("privacy_unit"), info.field_name
         if unit is None and given not in (None, (), "drop"):
             raise ValueError("is of units; give privacy_unit, the column that tells them apart")
-        if unit is not None and name == "rows_per_unit" and given is None:
+        bounded = info.data.get("unit_total") is not None
+        if unit is not None and name == "rows_per_unit" and given is None and not bounded:
             raise ValueError("is missing; give the most rows that count of one unit")
         return given
 
@@ -144,7 +166,7 @@ class AskedSpec(Strict):
 
 
 _OF_ALL = ("relation", "size", "uses", *OF_UNITS)  # questions
-_PASSED = ("order", "mechanism", "count_share", *_OF_ALL)  # as `plan` calls them
+_PASSED = ("order", "mechanism", "count_share", "unit_total", *_OF_ALL)  # as `plan` calls them
 _Model = TypeVar("_Model", bound=Strict)
 
 
