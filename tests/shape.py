@@ -31,7 +31,7 @@ COMMON = 8  # in more places than these, a run of lines is how the language look
 LIMITS = {
     "lines of source": 109_900,
     "of which code": 59_310,
-    "modules": 481,
+    "modules": 482,
     "rooms": 27,
     "floors": 14,
     "generic functions": 9,
