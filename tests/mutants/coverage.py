@@ -81,38 +81,46 @@ def statements(text: bytes) -> list[Statement]:
             function = f"{function}.{node.name}" if function else node.name
         inside = inside or isinstance(node, ast.FunctionDef)
         for child in ast.iter_child_nodes(node):
-            visit(child, function, inside=inside)
+            if isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):
+                visit(child, function, inside=inside)
 
     visit(ast.parse(text), "", inside=False)
     return found
 
 
-class _Marked(ast.NodeTransformer):
+class _Marked:
     """Put `_seen[number of the line] = 1` before each statement of each function."""
 
     def __init__(self, first: int) -> None:
         self.first = first
         self.depth = 0
 
-    def visit(self, node: ast.AST) -> Any:
+    def visit(self, node: ast.AST) -> ast.AST:
         inner = isinstance(node, ast.FunctionDef)
         self.depth += inner
-        self.generic_visit(node)
-        for field in ("body", "orelse", "finalbody"):
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):  # no expression has any
             block = getattr(node, field, [])
-            if self.depth and isinstance(block, list) and not isinstance(node, ast.ClassDef):
+            if not isinstance(block, list):
+                continue
+            for part in block:
+                self.visit(part)
+            holds = field not in {"handlers", "cases"} and not isinstance(node, ast.ClassDef)
+            if self.depth and holds:
                 told = block[:1] if inner and ast.get_docstring(node) is not None else []
-                marked = [part for s in block[len(told) :] for part in (*self._mark(s), s)]
+                marked = [part for s in block[len(told) :] for part in (self._mark(s), s)]
                 setattr(node, field, told + marked)
         self.depth -= inner
         return node
 
-    def _mark(self, statement: ast.stmt) -> list[ast.stmt]:
-        mark = ast.parse(f"_seen[{self.first + statement.lineno}] = 1").body[0]
-        for part in ast.walk(mark):
-            if isinstance(part, (ast.expr, ast.stmt)):
-                ast.copy_location(part, statement)
-        return [mark]
+    def _mark(self, statement: ast.stmt) -> ast.stmt:
+        place = {
+            name: getattr(statement, name)
+            for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")
+        }
+        one, number = (ast.Constant(n, **place) for n in (1, self.first + statement.lineno))
+        seen = ast.Name("_seen", ast.Load(), **place)
+        cell = ast.Subscript(seen, number, ast.Store(), **place)
+        return ast.Assign([cell], one, **place)
 
 
 def _compiled(text: bytes, path: Path, first: int) -> bytes:
@@ -125,7 +133,7 @@ def _compiled(text: bytes, path: Path, first: int) -> bytes:
         ):
             at = number + 1
     tree.body[at:at] = ast.parse("from _seen import SEEN as _seen").body
-    code = compile(ast.fix_missing_locations(tree), str(path), "exec", dont_inherit=True)
+    code = compile(tree, str(path), "exec", dont_inherit=True)
     # flags 1: known by a hash that is never checked, so the text beside it stays as it is
     return importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8) + marshal.dumps(code)
 
