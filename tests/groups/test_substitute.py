@@ -190,13 +190,13 @@ def test_covariances_are_those_of_the_noise():
 
 
 def test_intervals_of_means_cover_as_often_as_they_say():
-    """At level 0.6, 180 runs of 8 means: 5.4 deviations off the expected hits, below 1e-7 each."""
+    """At level 0.6, 110 runs of 8 means: 5.4 deviations off the expected hits, below 1e-7 each."""
     question = asked(center=[0.0, 900.0], sets=[[], ["sex"]], way=None, outside="extra")
     plan, rows, source, runs = (
         planned(question, size=4000),
         table(4000),
         SimulationRandomness(7),
-        180,
+        110,
     )
     mechanism = plan.terms.mechanism
     records, first, hits = mechanism.read(rows), plan.release(rows), {}

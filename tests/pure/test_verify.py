@@ -98,8 +98,8 @@ def test_an_unedited_file_holds_and_reads_back_exactly(name):
 def test_every_edit_is_noticed_and_where_it_matters_a_mended_digest_does_not_help(name):
     document = json.loads(TEXTS[name])
     for path, value in leaves(document):
-        if "radial" in name and any(isinstance(i, int) and i % 5 > 1 for i in path):
-            continue  # of long lists two places in five
+        if "radial" in name and any(isinstance(i, int) and i % 5 > 0 for i in path):
+            continue  # of long lists every fifth place
         wrong = worse(path, value)
         mended = path != ("digest",) and not harmless(name, document, path)
         assert refused(put(document, path, wrong, mended=mended)), path

@@ -11,8 +11,6 @@ import warnings
 
 import numpy as np
 import pytest
-from opacus import GradSampleModule
-from sklearn.datasets import load_digits
 from torch.utils.data import DataLoader, RandomSampler, TensorDataset
 
 import lownoise as ln
@@ -102,6 +100,10 @@ def test_opacus_gradients_are_clipped_summed_and_learned_from():
 
     Of 1,797 records a guess is right with a chance of a tenth; 0.6 is 70 of its deviations above.
     """
+    # here, because both are slow to import and every worker collects this file
+    from opacus import GradSampleModule
+    from sklearn.datasets import load_digits
+
     X, y = (torch.tensor(own, dtype=torch.float32) for own in load_digits(return_X_y=True))
     torch.manual_seed(0)
     model = GradSampleModule(torch.nn.Linear(64, 10), loss_reduction="sum")
