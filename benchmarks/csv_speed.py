@@ -138,7 +138,7 @@ def case(name: str, rows: int) -> None:
 
 def adult() -> None:
     """Print the seconds from the file to the counts of all cells, and of the reading alone."""
-    from lownoise.engines.counts import read_records
+    from lownoise.engines.counts import records_query
 
     sizes = json.loads((ADULT / "adult-domain.json").read_text())
     question = ln.Marginals(sizes, way=3, outside=dict.fromkeys(sizes, 0))
@@ -148,7 +148,9 @@ def adult() -> None:
         release = plan.release(ADULT / "adult.csv")
         assert sum(counts.size for _, counts in release.marginals()) == question.cells
 
-    read = [taken(lambda: read_records(question.attributes, ADULT / "adult.csv")) for _ in range(5)]
+    read = [
+        taken(lambda: records_query(question.attributes).of(ADULT / "adult.csv")) for _ in range(5)
+    ]
     found = [taken(released) for _ in range(3)]
     whole, alone = statistics.median(found), statistics.median(read)
     good = "PASS" if whole <= SECONDS else "FAIL"

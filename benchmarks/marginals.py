@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lownoise as ln
-from lownoise.engines.counts import read_records
+from lownoise.engines.counts import records_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -225,7 +225,7 @@ def noise() -> None:
     """Print the largest and the typical error of a cell beside simpler noise."""
     for title, names in (("Adult", None), (f"{len(FEW)} attributes of Adult", FEW)):
         question = adult(names)
-        records = read_records(question.attributes, ADULT)
+        records = records_query(question.attributes).of(ADULT)
         print(
             f"{title}, {question.cells:,} cells: error of a cell, in rows, over all cells and in "
             f"the worst marginal ({REPEATS} releases)"

@@ -22,7 +22,7 @@ import numpy as np
 
 import lownoise as ln
 from benchmarks.marginals import ADULT, adult, even
-from lownoise.engines.counts import read_records
+from lownoise.engines.counts import records_query
 from lownoise.numbers.randomness import SystemRandomness
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def adult_phases() -> None:
     plan = ln.plan(adult(), budget=ln.zcdp(0.5), relation="add_remove")
     mechanism = plan.terms.mechanism
     with run.phase("reading"):
-        records = read_records(plan.terms.question.attributes, ADULT)
+        records = records_query(plan.terms.question.attributes).of(ADULT)
     with run.phase("counting"):
         for space in mechanism.totals.layout.spaces:
             for chosen in space.sets:

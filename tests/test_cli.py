@@ -11,6 +11,7 @@ import pytest
 
 import lownoise as ln
 from command_line import refused, run, started
+from lownoise.engines.queries import TableQuery
 from lownoise.planning import StreamPlan
 
 SPEC = """
@@ -176,14 +177,13 @@ def test_an_interrupted_release_says_that_its_spend_counts(folder, monkeypatch, 
     import typer
 
     from lownoise import cli
-    from lownoise.engines import source
 
     ledger = opened(folder)
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(source, "totals", interrupted)
+    monkeypatch.setattr(TableQuery, "of", interrupted)
     with pytest.raises(typer.Exit) as left:
         cli.release(folder / "spec.toml", data=None, out=folder / "made", as_json=False)
     assert left.value.exit_code == 130

@@ -214,14 +214,14 @@ def test_an_interrupted_release_says_that_its_spend_counts(folder, monkeypatch, 
     import typer
 
     from lownoise import cli
-    from lownoise.engines import counts
+    from lownoise.engines.queries import TableQuery
 
     ledger = opened(folder)
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(counts, "read_records", interrupted)
+    monkeypatch.setattr(TableQuery, "of", interrupted)
     with pytest.raises(typer.Exit) as left:
         cli.release(folder / "spec.toml", data=None, out=folder / "made", as_json=False)
     assert left.value.exit_code == 130

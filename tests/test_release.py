@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines import source
+from lownoise.engines.queries import TableQuery, totals_query
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
 from lownoise.noise import AdditiveMechanism, GaussianNoise
 from lownoise.numbers.randomness import SimulationRandomness
@@ -49,7 +49,7 @@ def plan(relation="substitute", order=2.0, size=97):
 def simulate(made, records, seed, repeats=REPEATS):
     """Answers of many releases of one table: the totals are exact, so they are summed once."""
     mechanism = made.terms.mechanism
-    totals = source.totals(mechanism.totals.query, table(records))
+    totals = totals_query(mechanism.totals.query).of(table(records))
     randomness = SimulationRandomness(seed)
     return np.array(
         [mechanism.answers(mechanism.run(totals, randomness=randomness)) for _ in range(repeats)]
@@ -108,7 +108,7 @@ def test_at_a_corner_the_noise_is_what_it_is_elsewhere(relation, corner):
 def test_intervals_cover_at_their_level(relation):
     """4,000 releases; first kind 7e-9 a coordinate; a level off by 3.5% is seen with chance 0.9."""
     made, records = plan(relation, order=4.0), mixed()
-    totals = source.totals(made.terms.mechanism.totals.query, table(records))
+    totals = totals_query(made.terms.mechanism.totals.query).of(table(records))
     randomness = SimulationRandomness(5)
     exact, means = truth(made, records), np.clip(records, BOX.lower, BOX.upper).mean(axis=0)
     level, n = 0.8, 4000
@@ -243,7 +243,7 @@ def test_only_a_refusal_that_no_record_caused_gives_the_spend_back(
     def fail(*_, **__):
         raise failure
 
-    monkeypatch.setattr(source, "totals", fail)
+    monkeypatch.setattr(TableQuery, "of", fail)
     seen = EngineError if isinstance(failure, MemoryError) else type(failure)
     with pytest.raises(seen) as refusal:
         plan().release(table(mixed()), ledger)
@@ -311,7 +311,7 @@ def test_corners_of_the_domain_change_nothing_but_the_answer():
     wild[1::4] = 1e300
     calm = np.tile(BOX.upper, (97, 1))
     query = made.terms.mechanism.totals.query
-    assert source.totals(query, table(wild)) == source.totals(query, table(calm))
+    assert totals_query(query).of(table(wild)) == totals_query(query).of(table(calm))
 
 
 def test_a_plan_with_a_tenth_of_its_noise_does_not_release(tmp_path):

@@ -12,7 +12,8 @@ import pytest
 from scipy import stats
 
 import lownoise as ln
-from lownoise.engines import memory, source
+from lownoise.engines import memory
+from lownoise.engines.queries import totals_query
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DiagonalShape
@@ -184,5 +185,5 @@ def test_what_a_release_holds_are_integers_whatever_the_table_holds():
         frame = pd.DataFrame({"x": [value, 0.5]})
         answer = plan.release(frame)
         assert all(type(k) is int for k in answer.integers)
-        totals = source.totals(plan.terms.mechanism.totals.query, frame)
+        totals = totals_query(plan.terms.mechanism.totals.query).of(frame)
         assert all(type(k) is int for k in totals.sums)

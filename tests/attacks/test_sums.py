@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise.engines import memory, source
+from lownoise.engines.queries import totals_query
 
 
 def float_sum(values, kind=np.float64):
@@ -39,7 +40,7 @@ def ours(lower, upper, relation="substitute", *, rho=0.5, size=1):
 
 def integers(made, values, engine=source):
     if engine is source:
-        totals = source.totals(made.totals.query, pa.table({"x": pa.array(values, pa.float64())}))
+        totals = totals_query(made.totals.query).of(pa.table({"x": pa.array(values, pa.float64())}))
     else:
         totals = memory.totals(made.totals.query, np.array(values, float).reshape(-1, 1))
     exact = list(totals.sums)

@@ -25,8 +25,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.engines import Coding, TotalsQuery, source
-from lownoise.engines.counts import read_histogram, read_parities, read_records
+from lownoise.engines import Coding, TotalsQuery
+from lownoise.engines.counts import histogram_query, parities_query, records_query
+from lownoise.engines.queries import totals_query
 from lownoise.engines.source import rows_of
 from lownoise.questions.attributes import attributes
 from lownoise.questions.universe import universe_of
@@ -127,19 +128,19 @@ def means(labels, table):
         missing=2 * one,
         step=one / 4,
     )
-    return list(source.totals(TotalsQuery(coding, drops_missing=False), table).sums)
+    return list(totals_query(TotalsQuery(coding, drops_missing=False)).of(table).sums)
 
 
 def marginals(labels, table):
     """The count of every category of every column, and of what is none of them."""
-    found = read_records(attributes(labels, "extra"), table)
+    found = records_query(attributes(labels, "extra")).of(table)
     return [found.marginal((i,)) for i in range(len(labels))]
 
 
 def queries(labels, table):
     """The count of every record of one column."""
     return [
-        read_histogram(universe_of({name: labels[name]}, outside="extra"), table).counts
+        histogram_query(universe_of({name: labels[name]}, outside="extra")).of(table).counts
         for name in labels
     ]
 
@@ -147,7 +148,7 @@ def queries(labels, table):
 def parity(labels, table):
     """The parity of every column."""
     attributes = ln.Parity(list(labels), 1, outside=1).attributes
-    return read_parities(attributes, [1], table).sums
+    return parities_query(attributes, [1]).of(table).sums
 
 
 def stream(labels, table):

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise import cli
-from lownoise.engines import source
+from lownoise.engines.queries import totals_query
 from lownoise.errors import LownoiseError
 
 ROWS = 4
@@ -96,7 +96,7 @@ def errors_tell(release, calm, wild):
 
 
 def totals(made, table):
-    found = source.totals(made.totals.query, table)
+    found = totals_query(made.totals.query).of(table)
     exact = list(found.sums)
     if made.totals.count_step is not None:
         exact.append(found.count * int(1 / made.totals.count_step))

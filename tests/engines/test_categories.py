@@ -14,7 +14,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.engines import counts
-from lownoise.engines.counts import CellTable, CodedRows, DistinctRows, read_records
+from lownoise.engines.counts import CellTable, CodedRows, DistinctRows, records_query
 from lownoise.engines.memory import MemorySource
 from lownoise.errors import EngineError, TableError
 from lownoise.questions.attributes import attributes
@@ -71,7 +71,7 @@ def test_counts_are_those_of_a_plain_loop(way_in, policy, whole, tmp_path, monke
     if not whole:
         monkeypatch.setattr(counts, "_WHOLE", 0)
     declared = attributes(SIZES, policy)
-    found = read_records(declared, WAYS_IN[way_in](tmp_path))
+    found = records_query(declared).of(WAYS_IN[way_in](tmp_path))
     assert isinstance(found, CellTable) == whole
     for k in range(4):
         for chosen in itertools.combinations(range(3), k):
@@ -96,14 +96,14 @@ def test_many_sets_are_counted_as_each_alone(limit, monkeypatch):
 def test_what_is_no_utf8_is_no_category(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"sex\nF\n\xff\n\xc3\xa9\n")
     (sex,) = attributes({"sex": ["F", "é"]}, "extra")
-    assert read_records([sex], tmp_path / "t.csv").marginal((0,)).tolist() == [1, 1, 1]
+    assert records_query([sex]).of(tmp_path / "t.csv").marginal((0,)).tolist() == [1, 1, 1]
 
 
 def test_an_empty_table_has_zeros(tmp_path):
     (tmp_path / "t.csv").write_text("age,sex\n")
     declared = attributes({"age": 3, "sex": ["F", "M"]}, "drop")
     for limit in (True, False):
-        found = read_records(declared, tmp_path / "t.csv")
+        found = records_query(declared).of(tmp_path / "t.csv")
         assert found.count == 0
         assert found.marginal((0, 1)).tolist() == [[0, 0]] * 3
         if limit:
@@ -115,7 +115,7 @@ def test_an_empty_table_has_zeros(tmp_path):
 def test_numbers_as_text_count_as_numbers():
     frame = pd.DataFrame({"age": ["0", " 1", "2.0", "x", None]})
     (age,) = attributes({"age": 3}, "extra")
-    assert read_records([age], frame).marginal((0,)).tolist() == [1, 1, 1, 2]
+    assert records_query([age]).of(frame).marginal((0,)).tolist() == [1, 1, 1, 2]
 
 
 def test_many_batches_add_up():
@@ -123,7 +123,7 @@ def test_many_batches_add_up():
     rng = np.random.default_rng(5)
     codes = rng.integers(-1, 5, n)
     (x,) = attributes({"x": 4}, "extra")
-    found = read_records([x], pa.table({"x": codes}))
+    found = records_query([x]).of(pa.table({"x": codes}))
     assert dict(enumerate(found.marginal((0,)).tolist())) == dict(
         sorted(Counter(np.where((codes < 0) | (codes > 3), 4, codes).tolist()).items())
     )
@@ -133,7 +133,7 @@ def test_many_batches_add_up():
 def test_a_missing_column_is_refused_before_a_row_is_read():
     (x,) = attributes({"absent": 4}, "extra")
     with pytest.raises(TableError, match="absent"):
-        read_records([x], ROWS)
+        records_query([x]).of(ROWS)
 
 
 def test_a_failure_in_the_middle_says_nothing_of_a_value(tmp_path):
@@ -143,7 +143,7 @@ def test_a_failure_in_the_middle_says_nothing_of_a_value(tmp_path):
     (tmp_path / "t.csv.gz").write_bytes(whole[: len(whole) // 2])
     (age,) = attributes({"age": 3}, "extra")
     with pytest.raises(EngineError, match="could not be counted") as error:
-        read_records([age], tmp_path / "t.csv.gz")
+        records_query([age]).of(tmp_path / "t.csv.gz")
     assert error.value.__cause__ is None
 
 
@@ -161,7 +161,7 @@ def test_a_failure_in_the_middle_says_nothing_of_a_value(tmp_path):
 )
 def test_a_type_that_one_row_decides_moves_no_other_row(column, values):
     (attribute,) = attributes({"a": ["1", "2"]}, "extra")
-    found = read_records([attribute], pd.DataFrame({"a": column(values)})).marginal((0,))
+    found = records_query([attribute]).of(pd.DataFrame({"a": column(values)})).marginal((0,))
     assert found.tolist() == [2, 1, len(values) - 3]
 
 
@@ -193,7 +193,7 @@ def test_from_far_each_distinct_record_comes_once():
     names = [f"c{i}" for i in range(8)]
     columns = {name: rng.integers(-1, 9, 50).repeat(5) % 8 for name in names}
     far, near = (
-        read_records(attributes(dict.fromkeys(names, 8)), own)
+        records_query(attributes(dict.fromkeys(names, 8))).of(own)
         for own in (Far(columns), MemorySource(columns))
     )
     assert isinstance(far, DistinctRows)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise.engines.cells import Dialect
-from lownoise.engines.counts import read_histogram, read_records
+from lownoise.engines.counts import histogram_query, records_query
 from lownoise.engines.delimited import numbers_of, open_text
 from lownoise.engines.duckdb import number
 from lownoise.errors import QuestionError, TableError
@@ -91,7 +91,7 @@ LARGE = [2**53, 2**53 + 1, 2**62, -(2**53)]
 def test_integers_that_floats_take_for_one_are_no_category_in_any_type(column):
     labels = ["7", *map(str, LARGE)]  # a plan refuses them; a file of version 0.1 may hold them
     question = ln.Marginals({"x": labels}, way=1, outside="extra")
-    found = read_records(question.attributes, pa.table({"x": column})).marginal((0,))
+    found = records_query(question.attributes).of(pa.table({"x": column})).marginal((0,))
     assert found.tolist() == [1, 0, 0, 0, 0, 4]
 
 
@@ -128,7 +128,7 @@ def test_labels_of_old_files_are_read_verified_and_counted():
     assert old.terms.question.attributes[0].labels == ("007", "7")
     table = pa.table({"x": ["007", "7", "7.0"]})
     universe = ln.Queries(np.ones((1, 2)), {"x": ["007", "7"]}).universe
-    assert read_histogram(universe, table).counts.tolist() == [3, 0]  # one number has one cell
+    assert histogram_query(universe).of(table).counts.tolist() == [3, 0]  # one number has one cell
     assert old.release(table).terms.question.attributes[0].labels == ("007", "7")
 
 

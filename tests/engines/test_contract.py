@@ -21,7 +21,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lownoise.engines import Coding, TotalsQuery, memory, source
+from lownoise.engines import Coding, TotalsQuery, memory
+from lownoise.engines.queries import totals_query
 from lownoise.engines.tables import Table
 from lownoise.errors import EngineError, PlanError, TableError
 
@@ -203,7 +204,7 @@ def test_every_way_in_gives_the_reference_integers(way, drops, tmp_path):
     records[200:] = rng.normal(0, 50, size=(200, 2))
     frame = pd.DataFrame(records, columns=["x", "y z"])[["y z", "x"]]
     query = TotalsQuery(CODING, drops)
-    assert source.totals(query, way(frame, tmp_path)) == memory.totals(query, records)
+    assert totals_query(query).of(way(frame, tmp_path)) == memory.totals(query, records)
 
 
 @settings(max_examples=60)
@@ -218,7 +219,7 @@ def test_engine_is_the_reference_on_any_floats(values, lower, width, exponent):
     query = TotalsQuery(one, drops_missing=False)
     table = pa.table({"x": pa.array(values, pa.float64())})
     expected = memory.totals(query, np.array(values, float).reshape(-1, 1))
-    assert source.totals(query, table) == expected
+    assert totals_query(query).of(table) == expected
 
 
 @given(st.floats(allow_nan=True), st.floats(-1e9, 1e9), st.floats(1e-3, 1e9))
@@ -279,7 +280,7 @@ def test_integer_decimal_and_boolean_columns_count_as_numbers(tmp_path):
     query = TotalsQuery(coding([0] * 3, [10] * 3, step=0.5, names=("x", "y z", "b")), False)  # noqa: FBT003
     records = np.array([[1, 1.5, 1], [np.nan, np.nan, 0], [2.0**62, -7, np.nan]])
     for kept in (table, tmp_path / "t.parquet"):
-        assert source.totals(query, kept) == memory.totals(query, records)
+        assert totals_query(query).of(kept) == memory.totals(query, records)
 
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1) | st.integers(-50, 50) | st.none()
@@ -317,7 +318,7 @@ def test_integer_columns_have_the_totals_of_their_floats(bounds, step, values, p
     query = TotalsQuery(one, drops)
     table = pa.table({"x": pa.array(values, pa.int64())})
     records = np.array([np.nan if v is None else float(v) for v in values]).reshape(-1, 1)
-    assert source.totals(query, table) == memory.totals(query, records)
+    assert totals_query(query).of(table) == memory.totals(query, records)
 
 
 @pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "uint64"])
@@ -326,7 +327,7 @@ def test_integers_of_every_width(kind):
     values = np.array([least, 0, 1, 100, most], dtype=kind)
     query = TotalsQuery(coding([-200], [60_000], step=2.0**-10), drops_missing=False)
     expected = memory.totals(query, values.astype(float).reshape(-1, 1))
-    assert source.totals(query, pa.table({"x": values})) == expected
+    assert totals_query(query).of(pa.table({"x": values})) == expected
 
 
 def test_ten_million_rows_in_any_order():
@@ -336,25 +337,25 @@ def test_ten_million_rows_in_any_order():
     values[1::100_000] = np.inf
     one = coding([2.0**50 - 300], [2.0**50 + 300], step=2.0**-40)
     query = TotalsQuery(one, drops_missing=False)
-    found = source.totals(query, pa.table({"x": values}))
+    found = totals_query(query).of(pa.table({"x": values}))
     codes = one.encode(values.reshape(-1, 1)).ravel()
     # exact without Python integers: the high and low halves are summed apart
     high, low = codes >> 24, codes & (2**24 - 1)
     assert found.sums[0] == int(high.sum()) * 2**24 + int(low.sum())
-    assert source.totals(query, pa.table({"x": values[::-1].copy()})) == found
+    assert totals_query(query).of(pa.table({"x": values[::-1].copy()})) == found
 
 
 def test_no_rows_are_zero_totals():
     query = TotalsQuery(CODING, drops_missing=False)
     empty = pa.table({"x": pa.array([], pa.float64()), "y z": pa.array([], pa.float64())})
-    assert source.totals(query, empty) == memory.totals(query, np.empty((0, 2)))
+    assert totals_query(query).of(empty) == memory.totals(query, np.empty((0, 2)))
 
 
 def test_sums_beyond_64_bits_are_exact():
     one = coding([0], [2.0**49], center=[0], step=1.0)
     records = np.full((40_000, 1), 2.0**49 - 1)
     query = TotalsQuery(one, drops_missing=False)
-    found = source.totals(query, pd.DataFrame(records, columns=["x"]))
+    found = totals_query(query).of(pd.DataFrame(records, columns=["x"]))
     assert found.sums == ((2**49 - 1) * 40_000,)
     assert found.sums[0] > 2**63
 
@@ -364,7 +365,7 @@ def test_row_order_does_not_matter():
     frame = pd.DataFrame(rng.normal(size=(5000, 2)) * 1e3, columns=["x", "y z"])
     query = TotalsQuery(CODING, drops_missing=False)
     shuffled = frame.sample(frac=1, random_state=2)
-    assert source.totals(query, frame) == source.totals(query, shuffled)
+    assert totals_query(query).of(frame) == totals_query(query).of(shuffled)
 
 
 # What a field of text may hold; none of it raises, and none of it moves another row.
@@ -394,7 +395,7 @@ def test_text_that_is_no_number_is_missing(tmp_path):
     values = [1.5, 2, *[np.nan] * 3, np.inf, -np.inf, np.inf, 16, 1, 0, *[np.nan] * 4]
     query = TotalsQuery(CODING, drops_missing=False)
     records = np.array([values, [1.0] * len(values)]).T
-    assert source.totals(query, path) == memory.totals(query, records)
+    assert totals_query(query).of(path) == memory.totals(query, records)
 
 
 def test_every_byte_in_a_field_that_nobody_asks_for_speaks_for_no_row(tmp_path):
@@ -407,7 +408,7 @@ def test_every_byte_in_a_field_that_nobody_asks_for_speaks_for_no_row(tmp_path):
         path.write_bytes(b"x,y z,note" + end + rows)
         query = TotalsQuery(CODING, drops_missing=False)
         records = np.tile([1.5, 2.0], (len(notes), 1))
-        assert source.totals(query, path) == memory.totals(query, records)
+        assert totals_query(query).of(path) == memory.totals(query, records)
 
 
 @settings(max_examples=60)
@@ -420,7 +421,7 @@ def test_a_field_of_any_bytes_changes_no_other_row(fields, end):
         path = Path(folder) / "t.csv"
         path.write_bytes(b"x,y z,note" + end + b"".join(b"1,2," + q + end for q in quoted))
         records = np.tile([1.0, 2.0], (len(fields), 1)).reshape(-1, 2)
-        assert source.totals(query, path) == memory.totals(query, records)
+        assert totals_query(query).of(path) == memory.totals(query, records)
 
 
 def test_a_missing_value_in_a_file_of_one_column_is_a_row(tmp_path):
@@ -429,26 +430,26 @@ def test_a_missing_value_in_a_file_of_one_column_is_a_row(tmp_path):
     records = np.array([[1.0], [np.nan], [3.0]])
     for text in (b"x\n1\n\n3\n", b'x\r\n1\r\n""\r\n3\r\n'):
         (tmp_path / "t.csv").write_bytes(text)
-        assert source.totals(query, tmp_path / "t.csv") == memory.totals(query, records)
+        assert totals_query(query).of(tmp_path / "t.csv") == memory.totals(query, records)
 
 
 def test_tab_separated_text_has_no_quotes(tmp_path):
     (tmp_path / "t.tsv").write_bytes(b'x\ty z\tn\n1\t2\t"a\n3\t4\tb"\n')
     query = TotalsQuery(CODING, drops_missing=False)
     expected = memory.totals(query, np.array([[1.0, 2.0], [3.0, 4.0]]))
-    assert source.totals(query, tmp_path / "t.tsv") == expected
+    assert totals_query(query).of(tmp_path / "t.tsv") == expected
 
 
 def test_names_that_differ_only_in_case_are_refused():
     query = TotalsQuery(coding([0, 0], [4, 4], names=("x", "X")), drops_missing=False)
     with pytest.raises(TableError, match="only in case"):
-        source.totals(query, pa.table({"x": [0.0], "X": [4.0]}))
+        totals_query(query).of(pa.table({"x": [0.0], "X": [4.0]}))
 
 
 def test_columns_named_by_numbers_are_found_by_their_text():
     query = TotalsQuery(coding([0], [4], names=("0",)), drops_missing=False)
     expected = memory.totals(query, np.array([[1.0], [2.0]]))
-    assert source.totals(query, pd.DataFrame({0: [1.0, 2.0]})) == expected
+    assert totals_query(query).of(pd.DataFrame({0: [1.0, 2.0]})) == expected
 
 
 @pytest.mark.parametrize("bits", [0x7FF0000000000001, 0x7FF8000000000000, 0xFFF7FFFFFFFFFFFF, 1])
@@ -456,7 +457,7 @@ def test_no_float_warns_or_raises_whatever_the_host_has_set(bits):
     values = np.array([bits, 0], dtype=np.uint64).view(np.float64)
     one = coding([0], [4], step=4.0)
     with np.errstate(all="raise"):
-        found = source.totals(TotalsQuery(one, drops_missing=False), pa.table({"x": values}))
+        found = totals_query(TotalsQuery(one, drops_missing=False)).of(pa.table({"x": values}))
     assert found.count == 2
 
 
@@ -465,7 +466,7 @@ def test_a_first_line_that_is_no_header_is_not_shown(tmp_path):
     for content in (b"SECRET-17,2\n1,2\n", b"SECRET-17\r1,2\r3,4\r"):
         path.write_bytes(content)
         with pytest.raises(TableError) as refusal:
-            source.totals(TotalsQuery(CODING, drops_missing=False), path)
+            totals_query(TotalsQuery(CODING, drops_missing=False)).of(path)
         assert "SECRET" not in str(refusal.value)
 
 
@@ -474,7 +475,7 @@ def test_a_file_that_is_cut_while_it_is_read_is_one_error_that_keeps_the_spend(t
     packed = gzip.compress(b"x,y z\n" + b"1,2\n" * 200_000, mtime=0)
     path.write_bytes(packed[:-20])
     with pytest.raises(EngineError, match="stays reserved"):
-        source.totals(TotalsQuery(CODING, drops_missing=False), path)
+        totals_query(TotalsQuery(CODING, drops_missing=False)).of(path)
 
 
 def test_folders_named_like_columns_replace_nothing(tmp_path):
@@ -484,7 +485,7 @@ def test_folders_named_like_columns_replace_nothing(tmp_path):
     query = TotalsQuery(CODING, drops_missing=False)
     expected = memory.totals(query, frame.to_numpy())
     for way in (as_parquet, as_csv):
-        assert source.totals(query, way(frame, folder)) == expected
+        assert totals_query(query).of(way(frame, folder)) == expected
 
 
 def test_parquet_files_of_other_types_are_not_mixed(tmp_path):
@@ -492,7 +493,7 @@ def test_parquet_files_of_other_types_are_not_mixed(tmp_path):
         pa.parquet.write_table(pa.table({"x": [value], "y z": [1.0]}), tmp_path / f"{name}.parquet")
     paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
     with pytest.raises(TableError, match="other types"):
-        source.totals(TotalsQuery(CODING, drops_missing=False), paths)
+        totals_query(TotalsQuery(CODING, drops_missing=False)).of(paths)
 
 
 FRAMES = {
@@ -512,7 +513,7 @@ def test_frames_of_every_numeric_kind(kind):
     frame = pd.DataFrame({"x": FRAMES[kind](values), "y z": 0.0})
     query = TotalsQuery(CODING, drops_missing=False)
     expected = memory.totals(query, np.array([values, [0.0] * 4]).T)
-    assert source.totals(query, frame) == expected
+    assert totals_query(query).of(frame) == expected
 
 
 ODD = {
@@ -533,8 +534,8 @@ def test_types_that_hold_no_numbers_are_refused_by_name(kind):
     column = ODD[kind]
     make = pd.DataFrame if isinstance(column, pd.Series) else pa.table
     with pytest.raises(TableError, match="column='x' has type"):
-        source.totals(
-            TotalsQuery(CODING, drops_missing=False), make({"x": column, "y z": [1.0, 2.0]})
+        totals_query(TotalsQuery(CODING, drops_missing=False)).of(
+            make({"x": column, "y z": [1.0, 2.0]})
         )
 
 
@@ -542,7 +543,7 @@ def test_a_column_of_nothing_is_missing():
     table = pa.table({"x": pa.nulls(2), "y z": [1.0, 2.0]})
     query = TotalsQuery(CODING, drops_missing=False)
     records = np.array([[np.nan, 1.0], [np.nan, 2.0]])
-    assert source.totals(query, table) == memory.totals(query, records)
+    assert totals_query(query).of(table) == memory.totals(query, records)
 
 
 @pytest.mark.parametrize("step", [2.0**-62, 2.0**-1074])
@@ -563,7 +564,7 @@ def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
     query = TotalsQuery(CODING, drops_missing=False)
     nan = np.nan
     records = np.array([[1, 2], [3, nan], [1, 2], [nan, 2], [nan, 2], [1, 2]])
-    assert source.totals(query, path) == memory.totals(query, records)
+    assert totals_query(query).of(path) == memory.totals(query, records)
 
 
 @pytest.mark.parametrize(
@@ -601,7 +602,7 @@ def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
 )
 def test_a_table_that_does_not_fit_is_refused_without_a_value(make, said, tmp_path):
     with pytest.raises(TableError, match=said) as refusal:
-        source.totals(TotalsQuery(CODING, drops_missing=False), make(tmp_path))
+        totals_query(TotalsQuery(CODING, drops_missing=False)).of(make(tmp_path))
     text = str(refusal.value).replace(str(tmp_path), "")
     assert "\n" not in text
     assert "17" not in text
@@ -635,4 +636,4 @@ def test_objects_of_any_kind_in_a_frame_are_missing_not_an_error():
     values = [1, 2.5, *[np.nan] * 3, np.inf, -np.inf, np.nan, 1]
     query = TotalsQuery(CODING, drops_missing=False)
     records = np.array([values, [1.0] * len(values)]).T
-    assert source.totals(query, frame) == memory.totals(query, records)
+    assert totals_query(query).of(frame) == memory.totals(query, records)

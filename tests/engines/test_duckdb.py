@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lownoise.engines.counts import read_records
+from lownoise.engines.counts import records_query
 from lownoise.engines.duckdb import opened
 from lownoise.engines.source import Columns
 from lownoise.questions.attributes import attributes
@@ -37,7 +37,7 @@ def test_no_collation_makes_two_texts_one(of_file, tmp_path):
     """One row would decide the category of all whose texts are like its own."""
     table = collated(tmp_path, of_file=of_file)
     declared = attributes({"s": ["M", "m", "é", "e"]}, "drop")
-    assert read_records(declared, table).table.tolist() == [1000, 1, 1, 1]
+    assert records_query(declared).of(table).table.tolist() == [1000, 1, 1, 1]
     found = Counter()
     for groups in opened(table, Columns(["s"])).group_sums([], ["s"]):
         found += Counter(

@@ -14,9 +14,9 @@ import pyarrow.parquet
 import pytest
 
 from lownoise.engines import Batch, Coding, Totals, TotalsQuery, duckdb, parts
-from lownoise.engines.categories import opened, places_of
+from lownoise.engines.categories import Reader, places_of
 from lownoise.engines.counts import CellCounts
-from lownoise.engines.folds import CodeSums
+from lownoise.engines.folds import CodeSums, Folds
 from lownoise.engines.groups import GroupCodes
 from lownoise.engines.memory import MemorySource
 from lownoise.engines.parts import Part
@@ -39,7 +39,7 @@ TABLE = MemorySource(
         "w": np.array(["a", "b", "2", None, "c", "a", "b"] * 9, object),
     }
 )
-READER = opened(GROUPS, TABLE)[1]
+READER = Reader.of(GROUPS, TABLE)
 WORKS = {
     "codes": CodeSums(TotalsQuery(CODING, drops_missing=False)),
     "complete codes": CodeSums(TotalsQuery(CODING, drops_missing=True)),
@@ -48,9 +48,13 @@ WORKS = {
     "complete codes by groups": GroupCodes(READER, TotalsQuery(CODING, drops_missing=True)),
 }
 
+WORKS["several"] = Folds(tuple(WORKS.values()))
 
-def said(found):
+
+def said(found, work=None):
     """Return what high and low bits add up to, as Python's integers; counts as they are."""
+    if isinstance(work, Folds):
+        return np.concatenate([said(part).reshape(-1) for part in work.parts(found)])
     wide = found.astype(object)
     return wide if found.ndim == 1 else wide[..., 0] * 2**26 + wide[..., 1]
 
@@ -71,7 +75,7 @@ def test_parts_in_any_order_add_up_to_the_whole(name):
             sent = pickle.loads(pickle.dumps(work))  # noqa: S301 (our own)
             sent.add(found := sent.zeros(), part)
             added += found
-        assert np.array_equal(said(added), said(whole))
+        assert np.array_equal(said(added, work), said(whole, work))
 
 
 WORDS = pa.array(["a", None, "b", "é", "2", "c", "a"])
@@ -131,7 +135,7 @@ def test_what_arrow_hands_over_is_what_the_engine_reads(shape, tmp_path):
     )
     every = {name: ["a", "b", "é", "z"] for name in words}
     groups = attributes(every, dict.fromkeys(words, "extra"))
-    _, reader = opened(groups, table)
+    reader = Reader.of(groups, found)
     for drops in (False, True):
         query = TotalsQuery(coding, drops_missing=drops)
         for work in (CodeSums(query), GroupCodes(reader, query)):

@@ -11,7 +11,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.engines import counts
-from lownoise.engines.counts import Histogram, Parities, bits_of, read_histogram, read_parities
+from lownoise.engines.counts import Histogram, Parities, bits_of, histogram_query, parities_query
 from lownoise.errors import TableError
 from lownoise.questions.universe import universe_of
 
@@ -40,13 +40,13 @@ def test_batches_of_rows_add_up(tmp_path):
     question = ln.Parity(["a", "b", "c"], 2)
     pq.write_table(pa.Table.from_pandas(frame), tmp_path / "t.parquet")
     for source in (frame, tmp_path / "t.parquet"):
-        bits = read_parities(question.attributes, [2], source)
+        bits = parities_query(question.attributes, [2]).of(source)
         signs = 1 - 2 * table
         assert bits.count == n
         assert bits.sums[-1] == (signs[:, 1] * signs[:, 2]).sum()
         universe = universe_of({"a": 2, "b": 2, "c": 2})
         cells = np.bincount(table @ [4, 2, 1], minlength=8)
-        assert np.array_equal(read_histogram(universe, source).counts, cells)
+        assert np.array_equal(histogram_query(universe).of(source).counts, cells)
 
 
 def test_totals_do_not_overflow():
@@ -86,19 +86,19 @@ def test_records_are_counted_where_they_belong(universe, options, expected, kind
     if kind == "csv":
         ROWS.to_csv(tmp_path / "t.csv", index=False)
         table = tmp_path / "t.csv"
-    found = read_histogram(question.universe, table)
+    found = histogram_query(question.universe).of(table)
     assert found.counts.tolist() == expected
     assert found.count == sum(expected)
 
 
 def test_values_that_are_no_bits_follow_the_policy():
     table = pd.DataFrame({"a": [0, 1, 2, None], "b": [1, 1, 1, 1]})
-    dropped = read_parities(ln.Parity(["a", "b"], 2).attributes, [1, 2], table)
+    dropped = parities_query(ln.Parity(["a", "b"], 2).attributes, [1, 2]).of(table)
     assert dropped == Parities(2, (0, -2, 0))
-    ones = read_parities(ln.Parity(["a", "b"], 2, outside=1).attributes, [1, 2], table)
+    ones = parities_query(ln.Parity(["a", "b"], 2, outside=1).attributes, [1, 2]).of(table)
     assert ones == Parities(4, (-2, -4, 2))
 
 
 def test_a_table_without_the_column_is_refused():
     with pytest.raises(TableError, match="'b'"):
-        read_parities(ln.Parity(["a", "b"], 2).attributes, [2], pd.DataFrame({"a": [0]}))
+        parities_query(ln.Parity(["a", "b"], 2).attributes, [2]).of(pd.DataFrame({"a": [0]}))

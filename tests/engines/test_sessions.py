@@ -19,6 +19,7 @@ import lownoise as ln
 import sparks
 from golden.accessors import simulated
 from lownoise.engines import TotalsQuery, sessions, source
+from lownoise.engines.queries import totals_query
 from lownoise.engines.units import UnitTable
 from lownoise.errors import EngineError, TableError
 from lownoise.privacy.units import PrivacyUnit
@@ -37,7 +38,7 @@ def table(path, **dialect):
 @pytest.mark.parametrize("way", [contract.as_parquet, contract.as_text_parquet, contract.as_csv])
 def test_files_have_the_totals_that_they_have_elsewhere(way, tmp_path):
     path = way(FRAME, tmp_path)
-    assert source.totals(QUERY, table(path)) == source.totals(QUERY, path)
+    assert totals_query(QUERY).of(table(path)) == totals_query(QUERY).of(path)
 
 
 def test_folders_are_the_rows_of_all_their_files_and_values_only_where_asked(tmp_path):
@@ -53,7 +54,7 @@ def test_folders_are_the_rows_of_all_their_files_and_values_only_where_asked(tmp
             given, there = ln.Table(tmp_path / "rows", **own), table(tmp_path / "rows", **own)
             if unit is not None:
                 given, there = UnitTable(given, unit), UnitTable(there, unit)
-            assert source.totals(QUERY, there) == source.totals(QUERY, given)
+            assert totals_query(QUERY).of(there) == totals_query(QUERY).of(given)
 
 
 def test_folders_say_the_same_as_elsewhere_and_what_stands_above_them_says_nothing(
@@ -85,8 +86,8 @@ def test_every_kind_of_file_is_what_it_is_elsewhere(tmp_path):
     write(tmp_path / "semi.csv", b"x;y z\n1,5;2\n1.5;'\n")
     dialect = {"separator": ";", "decimal": ",", "quotes": False}
     for name, own in (("t.feather", {}), ("*.jsonl", {}), ("semi.csv", dialect)):
-        expected = source.totals(QUERY, ln.Table(tmp_path / name, **own))
-        assert source.totals(QUERY, table(tmp_path / name, **own)) == expected
+        expected = totals_query(QUERY).of(ln.Table(tmp_path / name, **own))
+        assert totals_query(QUERY).of(table(tmp_path / name, **own)) == expected
 
 
 def test_lines_that_quotes_hold_together_are_a_row_on_spark_too(tmp_path):
@@ -96,8 +97,8 @@ def test_lines_that_quotes_hold_together_are_a_row_on_spark_too(tmp_path):
     with gzip.open(tmp_path / "b.csv.gz", "wb") as file:
         file.write(b"n,y z,x\n1,2,3\n")
     both = [tmp_path / "a.csv", tmp_path / "b.csv.gz"]
-    found = source.totals(QUERY, table(both))
-    own = [source.totals(QUERY, path) for path in both]
+    found = totals_query(QUERY).of(table(both))
+    own = [totals_query(QUERY).of(path) for path in both]
     assert found.count == sum(one.count for one in own) == 6
     assert found.sums == tuple(map(sum, zip(*(one.sums for one in own), strict=True)))
 
@@ -127,7 +128,7 @@ def unlike(folder):
 )
 def test_files_that_cannot_be_read_are_refused_without_a_value(make, said, tmp_path):
     with pytest.raises(TableError, match=said) as refused:
-        source.totals(QUERY, table(make(tmp_path)))
+        totals_query(QUERY).of(table(make(tmp_path)))
     text = str(refused.value).replace(str(tmp_path), "")
     assert "\n" not in text
     assert "17" not in text
@@ -139,7 +140,7 @@ def test_a_file_that_is_damaged_where_its_rows_are_fails_as_every_other_does(tmp
     whole = (tmp_path / "t.csv.gz").read_bytes()
     cut = write(tmp_path / "t.csv.gz", whole[: len(whole) // 2])
     with pytest.raises(EngineError, match=r"t.csv.gz could not be summed"):
-        source.totals(QUERY, table(cut))
+        totals_query(QUERY).of(table(cut))
 
 
 def test_a_damaged_file_fails_where_the_session_would_skip_it(tmp_path):
@@ -152,7 +153,7 @@ def test_a_damaged_file_fails_where_the_session_would_skip_it(tmp_path):
     own.set(skip, "true")
     try:
         with pytest.raises(EngineError, match=r"t.parquet could not be summed"):
-            source.totals(QUERY, table(path))
+            totals_query(QUERY).of(table(path))
     finally:
         own.unset(skip)
 
@@ -165,7 +166,7 @@ def test_the_session_that_is_running_is_taken():
 def test_without_pyspark_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setattr(sessions, "find_spec", lambda _: None)
     with pytest.raises(TableError, match=r"pip install 'lownoise\[spark\]'$"):
-        source.totals(QUERY, ln.Table("t.parquet", engine="spark"))
+        totals_query(QUERY).of(ln.Table("t.parquet", engine="spark"))
 
 
 @pytest.mark.parametrize(
@@ -184,7 +185,7 @@ def test_without_java_it_is_said_what_to_install(home, said, monkeypatch, tmp_pa
     if not home:
         monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(TableError, match="the engine spark needs Java 17 or 21") as refused:
-        source.totals(QUERY, ln.Table("t.parquet", engine="spark"))
+        totals_query(QUERY).of(ln.Table("t.parquet", engine="spark"))
     assert said in str(refused.value)
     del refused
     gc.collect()  # of what pyspark leaves of a process that did not start

@@ -20,6 +20,7 @@ from tests.units import test_units as units
 import lownoise as ln
 import sparks
 from lownoise.engines import AbstractFold, TotalsQuery, memory, source, spark
+from lownoise.engines.queries import totals_query
 from lownoise.engines.source import Columns
 from lownoise.errors import EngineError, TableError
 from lownoise.privacy.units import PrivacyUnit
@@ -61,7 +62,7 @@ def test_totals_are_the_reference_ones_of_any_floats_and_of_texts_that_spell_the
     table = sparks.frame(pa.table(columns), 3)
     for drops in (False, True):
         query = TotalsQuery(contract.CODING, drops)
-        assert source.totals(query, table) == memory.totals(query, records)
+        assert totals_query(query).of(table) == memory.totals(query, records)
 
 
 HOSTILE = [*contract.FIELDS, "1_0", " 7", "١", "1e-400", "0b1", "x" * 2000, "1" + " " * 999, "é1"]
@@ -73,8 +74,8 @@ def test_texts_mean_what_they_mean_to_the_reference():
         {n: np.array(table[n].to_pylist(), object) for n in ("x", "y z")}
     )
     query = TotalsQuery(contract.CODING, drops_missing=False)
-    expected = source.totals(query, reference)
-    assert source.totals(query, sparks.frame(table)) == source.totals(query, table) == expected
+    expected = totals_query(query).of(reference)
+    assert totals_query(query).of(sparks.frame(table)) == totals_query(query).of(table) == expected
 
 
 def test_numbers_of_every_type():
@@ -98,7 +99,7 @@ def test_numbers_of_every_type():
     one = contract.coding(lower, upper, step=1.0, names=tuple(names))
     query = TotalsQuery(one, drops_missing=False)
     own = sparks.frame(table)
-    assert source.totals(query, own) == memory.totals(query, np.array(values).T)
+    assert totals_query(query).of(own) == memory.totals(query, np.array(values).T)
     (batch,) = spark.opened(sparks.frame(table, 1), Columns(names)).batches(names)
     assert np.array_equal(np.sort(batch.numbers), np.sort(values), equal_nan=True)
 
@@ -234,7 +235,7 @@ def test_tasks_that_fail_and_partitions_that_are_made_again_add_nothing(cached):
     values = np.arange(999.0) % 7
     query = TotalsQuery(contract.coding([0], [5], names=("x",)), drops_missing=False)
     try:
-        assert source.totals(query, table) == memory.totals(query, values[:, None])
+        assert totals_query(query).of(table) == memory.totals(query, values[:, None])
         found = spark.opened(table, Columns(["y"])).sums([("y", 1, 9)], complete=False)
         assert (found.count, found.sums) == (999, (int(values.clip(1, 9).sum()),))
     finally:
@@ -244,7 +245,7 @@ def test_tasks_that_fail_and_partitions_that_are_made_again_add_nothing(cached):
 def test_ten_million_rows():
     table = sparks.session().range(0, 10**7, 1, 4).selectExpr("sqrt(id) AS x")
     one = contract.coding([5], [3000], step=2.0**-30, names=("x",))
-    found = source.totals(TotalsQuery(one, drops_missing=False), table)
+    found = totals_query(TotalsQuery(one, drops_missing=False)).of(table)
     codes = one.encode(np.sqrt(np.arange(1e7)).reshape(-1, 1)).ravel()
     assert found.sums[0] == int((codes >> 24).sum()) * 2**24 + int((codes & (2**24 - 1)).sum())
 

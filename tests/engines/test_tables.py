@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.command_line import run
 
 import lownoise as ln
-from lownoise.engines.counts import read_histogram
+from lownoise.engines.counts import histogram_query
 from lownoise.engines.duckdb import opened
 from lownoise.engines.files import _bytes
 from lownoise.engines.json_lines import open_lines, values_of
@@ -265,7 +265,7 @@ def test_a_folder_is_a_value_of_its_rows_and_counts_as_in_any_row(tmp_path):
         asked = ln.Marginals({"s": ["TX", "7", "WA"], "a": 9}, way=2, outside="extra")
         universe = ln.Queries(np.ones((1, 40)), {"s": ["TX", "7", "WA"], "a": 9}, outside="extra")
         assert asked.attributes == universe.universe.attributes
-        found, known = (read_histogram(universe.universe, own) for own in (given, table))
+        found, known = (histogram_query(universe.universe).of(own) for own in (given, table))
         assert found.counts.tolist() == known.counts.tolist()
         assert Counter(texts(given, "s")) == Counter((own,) for own, _ in long)
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines.counts import read_histogram, read_parities
+from lownoise.engines.counts import histogram_query, parities_query
 from lownoise.errors import FileError, LedgerError, PlanError, TableError
 from lownoise.noise import GaussianNoise
 from lownoise.numbers.packing import packed, unpacked
@@ -84,7 +84,7 @@ def test_any_numbers_are_within_the_grid(relation):
     size = N if relation == "substitute" else None
     made = ln.plan(asked, budget=ln.zcdp(0.5), relation=relation, size=size)
     released = execute(made.terms, ROWS, None, randomness=NoNoise())
-    histogram = read_histogram(asked.universe, ROWS).counts
+    histogram = histogram_query(asked.universe).of(ROWS).counts
     assert np.allclose(released.estimate, matrix @ histogram, rtol=0, atol=1e-8)
     grid = made.terms.mechanism.totals
     about = (matrix.T - grid.coordinates.start)[:, grid.coordinates.pivots] / grid.step
@@ -99,9 +99,9 @@ def test_answers_are_unbiased_with_the_promised_covariance(kind, relation):
     randomness = SimulationRandomness(5)
     mechanism, asked = made.terms.mechanism, made.terms.question
     if kind == "queries":
-        records = read_histogram(asked.universe, ROWS)
+        records = histogram_query(asked.universe).of(ROWS)
     else:
-        records = read_parities(asked.attributes, asked.degrees, ROWS)
+        records = parities_query(asked.attributes, asked.degrees).of(ROWS)
     draws = np.array(
         [mechanism.answers(mechanism.run(records, randomness=randomness)) for _ in range(REPEATS)]
     )

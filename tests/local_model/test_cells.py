@@ -11,7 +11,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.engines.categories import cells_of
-from lownoise.engines.counts import read_records
+from lownoise.engines.counts import records_query
 from lownoise.engines.source import source_of
 from lownoise.errors import FileError, PlanError, QuestionError, TableError
 from lownoise.local_model import ENCODERS, CellEncoder
@@ -57,7 +57,7 @@ def test_numbers_have_the_cells_that_engines_count(name):
     encoder = CellEncoder.of(ln.Marginals({"v": CATEGORIES[name]}, sets=[["v"]], outside="extra"))
     found = encoder.encode(values[:, None])[:, 0]
     np.testing.assert_array_equal(found, encoder.encode(values.tolist())[:, 0])
-    counts = read_records([attribute], pd.DataFrame({"v": values})).marginal((0,))
+    counts = records_query([attribute]).of(pd.DataFrame({"v": values})).marginal((0,))
     np.testing.assert_array_equal(counts, np.bincount(found, minlength=attribute.size))
 
 
@@ -93,7 +93,7 @@ def test_shares_decode_to_the_marginals_of_the_table(name):
     assert labels.shape == (len(table), 1)
     shares = np.bincount(labels[:, 0], minlength=encoder.dimension) / len(table)
     found = encoder.decode(shares)
-    counted = read_records(question.attributes, table)
+    counted = records_query(question.attributes).of(table)
     expected = []
     for chosen in question.sets():
         own = counted.marginal(chosen).astype(float)

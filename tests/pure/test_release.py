@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.engines import counts, source
+from lownoise.engines.queries import TableQuery
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
 from lownoise.noise import AdditiveMechanism, ResponseMechanism
 from pure.documents import ASKED, BUDGET, SIZE, exact, plan_of, planned, table
@@ -16,8 +16,6 @@ from pure.documents import ASKED, BUDGET, SIZE, exact, plan_of, planned, table
 PLANS = {name: plan_of(name) for name in ASKED}
 # of each way to read a table, and of the mechanism that answers for each record
 KINDS = ("k_norm", "k_norm ", "laplace_histogram", "randomized_response")
-READS = {"k_norm": (source, "totals")}
-COUNTS = (counts, "read_histogram")
 
 
 def account(tmp_path, budget=BUDGET, name="people", reading=None):
@@ -158,7 +156,7 @@ def test_only_a_refusal_that_no_record_caused_gives_the_spend_back(
     def fail(*_, **__):
         raise failure
 
-    monkeypatch.setattr(*READS.get(name, COUNTS), fail)
+    monkeypatch.setattr(TableQuery, "of", fail)
     seen = EngineError if isinstance(failure, MemoryError) else type(failure)
     with pytest.raises(seen) as refusal:
         PLANS[name].release(table(), ledger)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines.counts import read_records
+from lownoise.engines.counts import records_query
 from lownoise.noise.product import ProductNoise
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors.tables import CorrelatedFactor, DifferenceFactor
@@ -72,13 +72,13 @@ PLANS = {"ordered": ordered_plan, "product": product_plan}
 def exact(made, *names, rows=ROWS):
     """Return a marginal's cells, without noise."""
     attributes = list(made.terms.question.attributes)
-    return read_records(attributes, rows).marginal(made.terms.question.index(names))
+    return records_query(attributes).of(rows).marginal(made.terms.question.index(names))
 
 
 def run(made, randomness, rows=ROWS):
     """Return the integers of one release, as they are made."""
     mechanism = made.terms.mechanism
-    records = read_records(made.terms.question.attributes, rows)
+    records = records_query(made.terms.question.attributes).of(rows)
     integers = np.zeros(mechanism.length, dtype=np.int64)
     for start, piece in mechanism.pieces(records, randomness=randomness):
         integers[start : start + piece.size] = piece

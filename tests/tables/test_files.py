@@ -195,15 +195,15 @@ def test_disks_without_allocation_are_filled(tmp_path, monkeypatch):
 
 def test_a_disk_that_fills_after_the_spend_still_takes_the_document(tmp_path, monkeypatch):
     """Its room is held from before the spend until it is written, and given back then."""
-    from lownoise.engines import counts
+    from lownoise.engines.queries import TableQuery
 
-    held, read = [], counts.read_records
+    held, read = [], TableQuery.of
 
     def looked(*arguments):
         held.extend(p.stat().st_size for p in (tmp_path / "made").glob("release.json*"))
         return read(*arguments)
 
-    monkeypatch.setattr(counts, "read_records", looked)
+    monkeypatch.setattr(TableQuery, "of", looked)
     plan().release(ROWS, path=tmp_path / "made")
     assert sorted(p.name for p in (tmp_path / "made").iterdir()) == ["integers.npy", "release.json"]
     assert (tmp_path / "made" / "release.json").stat().st_size <= held[0]

@@ -40,7 +40,7 @@ def meant(value):
 
 
 def exact(question, table):
-    records = counting.read_records(question.attributes, table)
+    records = counting.records_query(question.attributes).of(table)
     return records.marginal(tuple(range(len(question.attributes))))
 
 

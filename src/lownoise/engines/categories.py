@@ -6,21 +6,25 @@ A category is a number or a word, never both; what is none of them goes where th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from lownoise.engines.cells import alike
-from lownoise.engines.source import failed, source_of
+from lownoise.engines.folds import AbstractFold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from lownoise.engines.folds import Batch
     from lownoise.engines.source import AbstractSource
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
+
+    Codes = NDArray[np.integer]
+    Mask = NDArray[np.bool_]
 
 
 @final
@@ -40,6 +44,21 @@ class Reader:
     texts: tuple[str, ...]
     worded: bool
 
+    @classmethod
+    def of(cls, attributes: Sequence[Attribute], source: AbstractSource) -> Reader:
+        """Return how the cells of a table's rows are read, by its schema alone."""
+        names = [a.name for a in attributes]
+        kinds = dict(zip(names, source.kinds(names), strict=True))
+        held = set(kinds.values())
+        # few values, slow to hand over; of ranges there are many values in each
+        ranged = any(a.edges is not None for a in attributes)
+        texts = [a.name for a in attributes if kinds[a.name] == "texts" and a.words]
+        numbers = [
+            a.name for a in attributes if kinds[a.name] != "texts" or len(a.words) < a.categories
+        ]
+        worded = "texts" in held and "numbers" not in held and not ranged
+        return cls(tuple(attributes), tuple(numbers), tuple(texts), worded)
+
     def cells(self, batch: Batch) -> list[Integers]:
         """Return the cells of some rows, one array an attribute, −1 where it has none.
 
@@ -50,34 +69,53 @@ class Reader:
         return [cells_of(a, numbers.get(a.name), words.get(a.name)) for a in self.attributes]
 
 
-def opened(
-    attributes: Sequence[Attribute],
-    table: Any,  # noqa: ANN401 (any frame)
-    beside: Sequence[str] = (),
-) -> tuple[AbstractSource, Reader]:
-    """Return the table, and how the cells of its rows are read.
+@final
+@dataclass(frozen=True, eq=False)
+class RowCells(AbstractFold):
+    """The cells of all rows that have them, which are kept a byte or two each; no integers.
 
     Args:
-        attributes: the columns and their categories.
-        table: as `lownoise.engines.source.source_of` takes it.
-        beside: more columns of numbers that are read.
-
-    Raises:
-        TableError, EngineError: as `read_records`.
+        reader: of the rows' cells.
     """
-    names = [a.name for a in attributes]
-    source = source_of(table, list(dict.fromkeys([*names, *beside])))
-    with alike(failed(table, "counted")):
-        kinds = dict(zip(names, source.kinds(names), strict=True))
-    held = set(kinds.values())
-    # few values, slow to hand over; of ranges there are many values in each
-    ranged = any(a.edges is not None for a in attributes)
-    texts = [a.name for a in attributes if kinds[a.name] == "texts" and a.words]
-    numbers = [
-        a.name for a in attributes if kinds[a.name] != "texts" or len(a.words) < a.categories
-    ]
-    worded = "texts" in held and "numbers" not in held and not ranged
-    return source, Reader(tuple(attributes), tuple(numbers), tuple(texts), worded)
+
+    keeps: ClassVar[bool] = True
+    reader: Reader
+    parts: list[list[Codes]] = field(default_factory=list)
+
+    @property
+    def columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those in which a category is a number, and those in which one is a word."""
+        return self.reader.numbers, self.reader.texts
+
+    def zeros(self) -> Integers:
+        """Return no integers."""
+        return np.zeros(0, dtype=np.int64)
+
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Keep rows."""
+        del found
+        self.keep(batch)
+
+    def keep(self, batch: Batch) -> Mask:
+        """Keep the rows that have a cell of each attribute, and return which these are."""
+        cells, attributes = self.reader.cells(batch), self.reader.attributes
+        kept: Mask = np.all([c >= 0 for c in cells], axis=0)
+        own = [c[kept].astype(_kind(a.size)) for c, a in zip(cells, attributes, strict=True)]
+        self.parts.append(own)
+        return kept
+
+    def codes(self) -> tuple[Codes, ...]:
+        """Return the cell of each row that was kept, one array an attribute."""
+        none: list[Codes] = [np.zeros(0, dtype=_kind(a.size)) for a in self.reader.attributes]
+        columns = zip(none, *self.parts, strict=True)
+        return tuple(np.concatenate(column) for column in columns)
+
+
+def _kind(size: int) -> type[np.integer]:
+    for kind in (np.uint8, np.uint16):
+        if size <= np.iinfo(kind).max + 1:
+            return kind
+    return np.uint32
 
 
 def places_of(cells: list[Integers], sizes: Sequence[int]) -> Integers:

@@ -19,26 +19,28 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, TypeVar, final
 
 import numpy as np
 
-from lownoise.engines.categories import opened, places_of
-from lownoise.engines.cells import alike
-from lownoise.engines.folds import AbstractFold
-from lownoise.engines.source import failed
+from lownoise.engines.categories import Reader, RowCells, places_of
+from lownoise.engines.folds import AbstractFold, folded
+from lownoise.engines.queries import TableQuery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from lownoise.engines.categories import Reader
     from lownoise.engines.folds import Batch
+    from lownoise.engines.source import AbstractSource
     from lownoise.numbers.arrays import Integers, Words
     from lownoise.questions import Attribute, Universe
 
     Codes = NDArray[np.integer]
+    Mask = NDArray[np.bool_]
+
+T = TypeVar("T")
 
 _WHOLE = 1 << 22  # cells of a table that is kept instead of its rows
 _MOST_AXES = 32
@@ -159,67 +161,67 @@ class DistinctRows(Records):
         return self.rows.counted(chosen, self.repeats)
 
 
-def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noqa: ANN401 (any frame)
-    """Return the rows of `table` as cells of its attributes.
+def records_query(attributes: Sequence[Attribute]) -> TableQuery[Records]:
+    """Return what is asked of a table for its rows as cells of its attributes.
 
     Args:
         attributes: the columns and their categories.
-        table: as `lownoise.engines.source.source_of` takes it.
-
-    Raises:
-        TableError: where the table cannot be opened or lacks a column: known from its schema,
-            before a row is read.
-        EngineError: where reading rows failed; the text is the same for every cause.
     """
     sizes = tuple(a.size for a in attributes)
     if math.prod(sizes) <= _WHOLE and len(sizes) <= _MOST_AXES:
-        cells = math.prod(sizes)
-        counts = _counted(attributes, table, cells, partial(places_of, sizes=sizes))
-        return CellTable(counts.reshape(sizes))
-    source, reader = opened(attributes, table)
-    parts: list[list[Codes]] = [[np.zeros(0, dtype=_kind(n)) for n in sizes]]
-    repeats = [np.zeros(0, dtype=np.int64)]
 
-    def add(cells: list[Integers], counts: Integers | None) -> None:
-        kept = np.all([c >= 0 for c in cells], axis=0)
-        parts.append([c[kept].astype(_kind(n)) for c, n in zip(cells, sizes, strict=True)])
-        if counts is not None:
-            repeats.append(counts[kept])
+        def tabled(counts: Integers) -> Records:
+            return CellTable(counts.reshape(sizes))
 
-    with alike(failed(table, "counted")):
+        return _counted(attributes, math.prod(sizes), partial(places_of, sizes=sizes), tabled)
+
+    def work(source: AbstractSource) -> tuple[RowCells, Callable[[Integers], Records]]:
+        own = RowCells(Reader.of(attributes, source))
+        return own, lambda _found: CodedRows(sizes, own.codes())
+
+    def alone(source: AbstractSource) -> Records:
+        own = RowCells(Reader.of(attributes, source))
         if source.near:
-            for batch in source.batches(reader.numbers, reader.texts):
-                add(reader.cells(batch), None)
-        else:
-            for groups in source.group_sums(reader.numbers, reader.texts):
-                add(reader.cells(groups.keys), groups.counts)
-    rows = CodedRows(sizes, tuple(np.concatenate(column) for column in zip(*parts, strict=True)))
-    return rows if source.near else DistinctRows(rows, np.concatenate(repeats))
+            folded(own, source.batches(*own.columns))
+            return CodedRows(sizes, own.codes())
+        groups = source.group_sums(*own.columns)
+        none = np.zeros(0, dtype=np.int64)
+        each = np.concatenate([none, *(one.counts[own.keep(one.keys)] for one in groups)])
+        return DistinctRows(CodedRows(sizes, own.codes()), each)
+
+    return TableQuery(tuple(a.name for a in attributes), work, "counted", alone)
 
 
 def _counted(
     attributes: Sequence[Attribute],
-    table: Any,  # noqa: ANN401 (any frame)
     size: int,
     places: Callable[[list[Integers]], Integers],
-) -> Integers:
-    """Return how many rows of `table` are at each place, shape (size,).
+    made: Callable[[Integers], T],
+) -> TableQuery[T]:
+    """Return what is asked of a table for how many of its rows are at each place, shape (size,).
 
     Args:
         attributes: the columns and their categories.
-        table: as `lownoise.engines.source.source_of` takes it.
         size: the number of places.
         places: from cells, one array an attribute, to the place of each, −1 where it has none.
+        made: from the counts to what is said of them.
     """
-    source, reader = opened(attributes, table)
-    with alike(failed(table, "counted")):
+
+    def work(source: AbstractSource) -> tuple[CellCounts, Callable[[Integers], T]]:
+        return CellCounts(Reader.of(attributes, source), size, places), made
+
+    def alone(source: AbstractSource) -> T:
+        own, _ = work(source)
+        reader = own.reader
         if not (reader.worded and size <= _GROUPED):
-            return source.fold(CellCounts(reader, size, places))
-        found = np.zeros(size, dtype=np.int64)
+            return made(source.fold(own))
+        found = own.zeros()
         for groups in source.group_sums(reader.numbers, reader.texts):
             at = places(reader.cells(groups.keys))
             np.add.at(found, at[at >= 0], groups.counts[at >= 0])
-        return found
+        return made(found)
+
+    return TableQuery(tuple(a.name for a in attributes), work, "counted", alone)
 
 
 @final
@@ -250,13 +252,6 @@ class CellCounts(AbstractFold):
         """Count rows."""
         at = self.places(self.reader.cells(batch))
         found += np.bincount(at[at >= 0], minlength=self.size)
-
-
-def _kind(size: int) -> type[np.integer]:
-    for kind in (np.uint8, np.uint16):
-        if size <= np.iinfo(kind).max + 1:
-            return kind
-    return np.uint32
 
 
 @final
@@ -295,20 +290,13 @@ class Histogram:
         return found
 
 
-def read_histogram(universe: Universe, table: Any) -> Histogram:  # noqa: ANN401 (any frame)
-    """Return how often each record of `universe` occurs in `table`.
+def histogram_query(universe: Universe) -> TableQuery[Histogram]:
+    """Return what is asked of a table for how often each record of `universe` occurs in it.
 
     Args:
         universe: the records, and where others go.
-        table: as `lownoise.engines.source.source_of` takes it.
-
-    Raises:
-        TableError: where the table cannot be opened or lacks a column: known from its schema,
-            before a row is read.
-        EngineError: where reading rows failed; the text is the same for every cause.
     """
-    counts = _counted(universe.attributes, table, universe.size, universe.places)
-    return Histogram(counts)
+    return _counted(universe.attributes, universe.size, universe.places, Histogram)
 
 
 @final
@@ -401,25 +389,19 @@ class ParityCounts(AbstractFold):
         found[-1] += bits.count
 
 
-def read_parities(
-    attributes: Sequence[Attribute],
-    degrees: Sequence[int],
-    table: Any,  # noqa: ANN401 (any frame)
-) -> Parities:
-    """Return the parities of the rows of `table`.
+def parities_query(attributes: Sequence[Attribute], degrees: Sequence[int]) -> TableQuery[Parities]:
+    """Return what is asked of a table for the parities of its rows.
 
     Args:
         attributes: the columns, of two categories each.
         degrees: the sizes of the sets, as of `Bits.parities`.
-        table: as `lownoise.engines.source.source_of` takes it.
-
-    Raises:
-        TableError, EngineError: as `read_records`.
     """
-    source, reader = opened(attributes, table)
-    with alike(failed(table, "counted")):
-        *sums, count = source.fold(ParityCounts(reader, tuple(degrees))).tolist()
-    return Parities(count, tuple(sums))
+
+    def work(source: AbstractSource) -> tuple[ParityCounts, Callable[[Integers], Parities]]:
+        own = ParityCounts(Reader.of(attributes, source), tuple(degrees))
+        return own, lambda found: Parities(int(found[-1]), tuple(found[:-1].tolist()))
+
+    return TableQuery(tuple(a.name for a in attributes), work, "counted")
 
 
 @final

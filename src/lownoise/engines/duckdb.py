@@ -72,6 +72,11 @@ class DuckSource(AbstractSource):
     def __repr__(self) -> str:
         return f"DuckSource(columns {brief(list(self.rows.schema().names))})"
 
+    @property
+    def held(self) -> bool:
+        """Whether all rows are in memory."""
+        return self.plain is not None and self.plain.held
+
     def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
         """Return what each column holds; `open_table` has refused what holds neither."""
         schema = self.rows.schema()

@@ -6,16 +6,19 @@ Sums are kept by high and low bits, so that those of 2^37 rows fit 64 bits.
 
 from __future__ import annotations
 
+import itertools
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
 from lownoise.engines.codings import BLOCK, Totals, added
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from lownoise.engines.codings import TotalsQuery
     from lownoise.numbers.arrays import Integers, Vector
@@ -41,8 +44,11 @@ class Batch:
 class AbstractFold(ABC):
     """Exact integers that rows add up to, whoever reads them, in whatever parts and order.
 
-    It can be pickled, so that an engine takes it to where the rows are.
+    It can be pickled, so that an engine takes it to where the rows are; one that `keeps` rows stays
+    in the process that asks, and sees them one batch after the other.
     """
+
+    keeps: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -66,6 +72,61 @@ class AbstractFold(ABC):
     @abstractmethod
     def add(self, found: Integers, batch: Batch) -> None:
         """Add some rows to `found`, of the shape of `zeros`, so that 2^37 rows fit its 64 bits."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Folds(AbstractFold):
+    """What several questions add up of the same rows, which are read once: all in a row.
+
+    Args:
+        members: what each adds up.
+
+    Examples:
+        >>> both = Folds((RangeSums((("x", 0, 3),), False), RangeSums((("x", 0, 9),), False)))
+        >>> both.add(found := both.zeros(), Batch([np.array([2.0, 5.0])], []))
+        >>> both.columns, [own.tolist() for own in both.parts(found)]
+        ((['x'], []), [[[0, 5, 2], [0, 0, 2]], [[0, 7, 2], [0, 0, 2]]])
+    """
+
+    members: tuple[AbstractFold, ...]
+
+    @cached_property
+    def columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those of all members, each once as numbers and once as texts."""
+        numbers = dict.fromkeys(name for own in self.members for name in own.numbers)
+        texts = dict.fromkeys(name for own in self.members for name in own.texts)
+        return list(numbers), list(texts)
+
+    @cached_property
+    def _shapes(self) -> list[tuple[int, ...]]:
+        return [own.zeros().shape for own in self.members]
+
+    def zeros(self) -> Integers:
+        """Return zeros, shape (k,)."""
+        return np.zeros(sum(map(math.prod, self._shapes)), dtype=np.int64)
+
+    def parts(self, found: Integers) -> list[Integers]:
+        """Return what is each member's, in its shape; nothing is copied."""
+        ends = np.cumsum([0, *map(math.prod, self._shapes)]).tolist()
+        own = [found[start:end] for start, end in itertools.pairwise(ends)]
+        return [part.reshape(shape) for part, shape in zip(own, self._shapes, strict=True)]
+
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Add rows to what each member has."""
+        numbers = dict(zip(self.numbers, batch.numbers, strict=True))
+        texts = dict(zip(self.texts, batch.texts, strict=True))
+        for own, part in zip(self.members, self.parts(found), strict=True):
+            columns = [numbers[name] for name in own.numbers]
+            own.add(part, Batch(columns, [texts[name] for name in own.texts]))
+
+
+def folded(work: AbstractFold, batches: Iterable[Batch]) -> Integers:
+    """Return what batches add up to, one after the other."""
+    found = work.zeros()
+    for batch in batches:
+        work.add(found, batch)
+    return found
 
 
 def complete_rows(columns: Sequence[Vector]) -> list[Vector]:

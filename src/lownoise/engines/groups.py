@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.categories import opened, places_of
-from lownoise.engines.cells import alike
+from lownoise.engines.categories import Reader, places_of
 from lownoise.engines.codings import BLOCK, exact_width
 from lownoise.engines.folds import HALF, AbstractFold
-from lownoise.engines.source import failed
+from lownoise.engines.queries import TableQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from lownoise.engines.categories import Reader
     from lownoise.engines.codings import TotalsQuery
     from lownoise.engines.folds import Batch
+    from lownoise.engines.source import AbstractSource
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
 
@@ -38,6 +37,11 @@ class GroupSums:
     """
 
     halves: Integers
+
+    @property
+    def count(self) -> int:
+        """The number of rows, less those that were left out."""
+        return int(self.table(())[-1])
 
     def table(self, chosen: Sequence[int]) -> Any:  # noqa: ANN401 (Python's integers)
         """Return the sums by the attributes `chosen`, rising, shape (n, …, r + 1)."""
@@ -57,15 +61,14 @@ class GroupCodes(AbstractFold):
 
     Examples:
         >>> from lownoise.engines.codings import Coding, TotalsQuery
-        >>> from lownoise.engines.categories import opened
         >>> from lownoise.engines.memory import MemorySource
         >>> from lownoise.questions.attributes import attributes
         >>> one = np.ones(1)
         >>> coding = Coding(columns=("x",), lower=0 * one, upper=4 * one, center=0 * one,
         ...                 missing=0 * one, step=one / 2)
         >>> table = MemorySource({"x": np.array([1.5, 9.0, 2.0]), "g": np.array([1, 0, 1])})
-        >>> source, reader = opened(attributes({"g": 2}), table)
-        >>> found = source.fold(GroupCodes(reader, TotalsQuery(coding, drops_missing=False)))
+        >>> reader = Reader.of(attributes({"g": 2}), table)
+        >>> found = table.fold(GroupCodes(reader, TotalsQuery(coding, drops_missing=False)))
         >>> GroupSums(found).table([0]).tolist()
         [[8, 1], [7, 2]]
     """
@@ -134,20 +137,17 @@ def add_at(found: Integers, codes: Vector, at: Integers, largest: float) -> None
         found[:, 1] += sums & ((1 << HALF) - 1)
 
 
-def read_groups(attributes: Sequence[Attribute], query: TotalsQuery, table: Any) -> GroupSums:  # noqa: ANN401 (any frame)
-    """Return the exact sums of codes in each joint group of the rows of `table`.
+def groups_query(attributes: Sequence[Attribute], query: TotalsQuery) -> TableQuery[GroupSums]:
+    """Return what is asked of a table for the exact sums of codes in each joint group of its rows.
 
     Args:
         attributes: the columns that rows are grouped by, and their categories.
         query: how records become integers, and whether rows that lack a value are left out.
-        table: as `lownoise.engines.source.source_of` takes it.
-
-    Raises:
-        TableError: where the table cannot be opened or lacks a column: known from its schema,
-            before a row is read.
-        EngineError: where reading rows failed; the text is the same for every cause.
     """
-    source, reader = opened(attributes, table, query.coding.columns)
-    work = GroupCodes(reader, query)
-    with alike(failed(table, "summed")):
-        return GroupSums(source.fold(work).reshape(*work.sizes, -1, 2))
+
+    def work(source: AbstractSource) -> tuple[GroupCodes, Callable[[Integers], GroupSums]]:
+        own = GroupCodes(Reader.of(attributes, source), query)
+        return own, lambda found: GroupSums(found.reshape(*own.sizes, -1, 2))
+
+    columns = dict.fromkeys([*(a.name for a in attributes), *query.coding.columns])
+    return TableQuery(tuple(columns), work, "summed")

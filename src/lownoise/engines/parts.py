@@ -124,10 +124,12 @@ class PlainTable:
     Args:
         schemas: of the pieces' files, or of the one table.
         pieces: each opens its record batches.
+        held: whether they are in memory.
     """
 
     schemas: tuple[Any, ...]
     pieces: tuple[Open, ...]
+    held: bool = False
 
     @classmethod
     def of(cls, table: Any) -> PlainTable:  # noqa: ANN401
@@ -141,7 +143,7 @@ class PlainTable:
             return batches
 
         rows = range(0, len(table), _ROWS)
-        return cls((table.schema,), tuple(opens(start, _ROWS) for start in rows))
+        return cls((table.schema,), tuple(opens(start, _ROWS) for start in rows), held=True)
 
     @classmethod
     def of_files(cls, paths: Sequence[Path]) -> PlainTable | None:

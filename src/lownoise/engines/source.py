@@ -13,25 +13,25 @@ import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, final
 
 import numpy as np
 
 from lownoise.engines.cells import alike
-from lownoise.engines.codings import Totals
-from lownoise.engines.folds import HALF, Batch, CodeSums, RangeSums
+from lownoise.engines.folds import HALF, Batch, RangeSums, folded
 from lownoise.errors import TableError, bare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lownoise.engines.codings import AbstractCoding, ScaledIntegers, TotalsQuery
+    from lownoise.engines.codings import TotalsQuery
     from lownoise.engines.folds import AbstractFold, Range
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy.units import PrivacyUnit
 
 Kind = Literal["integers", "numbers", "texts"]  # what a column holds: 64 bits with a sign, or less
 _MOST_NAMES = 20  # in a message
+T = TypeVar("T")
 
 
 @final
@@ -84,6 +84,16 @@ class Sums:
     present: tuple[int, ...]
     sums: tuple[int, ...]
 
+    @classmethod
+    def of(cls, found: Integers) -> Sums:
+        """Return what a `RangeSums` found."""
+        *columns, (_, _, count) = found.tolist()
+        return cls(
+            count,
+            tuple(present for _, _, present in columns),
+            tuple((high << HALF) + low for high, low, _ in columns),
+        )
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -120,6 +130,11 @@ class AbstractSource(ABC):
 
     unit_kinds: ClassVar[tuple[Kind, ...]] = ("texts",)
     near: ClassVar[bool] = True
+
+    @property
+    def held(self) -> bool:
+        """Whether all rows are in memory, so that no two reads differ and each may have its way."""
+        return False
 
     @abstractmethod
     def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
@@ -193,10 +208,7 @@ class AbstractSource(ABC):
         Args:
             work: what a row adds.
         """
-        found = work.zeros()
-        for batch in self.batches(work.numbers, work.texts):
-            work.add(found, batch)
-        return found
+        return folded(work, self.batches(work.numbers, work.texts))
 
     def sums(self, ranges: Sequence[Range], *, complete: bool) -> Sums:
         """Return the exact sums of columns of integers, each clipped to its range.
@@ -207,12 +219,7 @@ class AbstractSource(ABC):
             ranges: of columns of integers; their ends are at most 2^52 from 0.
             complete: leave out every row that lacks a value in one of the columns.
         """
-        *columns, (_, _, count) = self.fold(RangeSums(tuple(ranges), complete)).tolist()
-        return Sums(
-            count,
-            tuple(present for _, _, present in columns),
-            tuple((high << HALF) + low for high, low, _ in columns),
-        )
+        return Sums.of(self.fold(RangeSums(tuple(ranges), complete)))
 
     def group_sums(
         self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()
@@ -336,47 +343,6 @@ def _of_units(table: Any) -> tuple[Any, PrivacyUnit | None]:  # noqa: ANN401
     from lownoise.engines.units import UnitTable
 
     return (table.table, table.unit) if isinstance(table, UnitTable) else (table, None)
-
-
-def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame)
-    """Return the totals over the rows of `table`.
-
-    Args:
-        query: what is summed.
-        table: as `source_of` takes it.
-
-    Raises:
-        TableError: where the table cannot be opened or does not fit the query: known from its
-            schema, before a row is read.
-        EngineError: where reading rows failed; the text is the same for every cause.
-    """
-    coding = query.coding
-    source = source_of(table, coding.columns)
-    with alike(failed(table, "summed")):
-        integers = all(kind == "integers" for kind in source.kinds(coding.columns))
-        scaled = coding.of_integers() if integers else None
-        if scaled is None:
-            return CodeSums.totals(source.fold(CodeSums(query)))
-        return _of_integers(source, coding, scaled, complete=query.drops_missing)
-
-
-def _of_integers(
-    source: AbstractSource,
-    coding: AbstractCoding,
-    scaled: Sequence[ScaledIntegers],
-    *,
-    complete: bool,
-) -> Totals:
-    """Sum clamped integers x: Σ codes = (Σ clamp(x) − n·center)/step, and the stand-ins' codes."""
-    ranges = [(c, own.lower, own.upper) for c, own in zip(coding.columns, scaled, strict=True)]
-    found = source.sums(ranges, complete=complete)
-    missing = coding.encode(coding.missing).tolist()
-    sums = []
-    for i, own in enumerate(scaled):
-        present = found.present[i]
-        absent = found.count - present
-        sums.append(found.sums[i] * own.scale - present * own.offset + absent * missing[i])
-    return Totals(found.count, tuple(sums))
 
 
 def rows_of(columns: Sequence[str], table: Any) -> Iterator[Vector]:  # noqa: ANN401 (any frame)

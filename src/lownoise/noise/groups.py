@@ -42,7 +42,6 @@ from lownoise.noise.marginals import MarginalTotals, Piece
 from lownoise.noise.mechanism import (
     AbstractTotals,
     check_public,
-    check_rows,
 )
 from lownoise.noise.tables import tables_of
 from lownoise.numbers.arrays import frozen
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.engines.groups import GroupSums
+    from lownoise.engines.queries import TableQuery
     from lownoise.noise.means import MeanTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.groups import AbstractGrouped
@@ -119,17 +119,12 @@ class AbstractGroupTotals(AbstractTotals):
         ends = [] if self.inner.count_step is None else [int(1 / self.inner.count_step)]
         return np.array([1] * (self.width - len(ends)) + ends, dtype=object)
 
-    def read(self, table: Any) -> GroupSums:  # noqa: ANN401 (what an engine takes)
-        """Return the sums of the records' codes by groups.
+    @property
+    def reading(self) -> TableQuery[GroupSums]:
+        """What is asked of a table."""
+        from lownoise.engines.groups import groups_query
 
-        Raises:
-            TableError, EngineError: as `read_groups`, or where the table has not `size` rows.
-        """
-        from lownoise.engines.groups import read_groups
-
-        found = read_groups(self.question.groups.attributes, self.inner.query, table)
-        check_rows(self.size, found.table(())[-1])
-        return found
+        return groups_query(self.question.groups.attributes, self.inner.query)
 
     @property
     def unit(self) -> Vector:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.engines.counts import Records
+    from lownoise.engines.queries import TableQuery
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
     from lownoise.sensitivity.relations import AbstractWord, Relation
@@ -328,17 +329,12 @@ class MarginalTotals(AbstractTotals):
         """As of the layout."""
         return self.layout.becoming
 
-    def read(self, table: Any) -> Records:  # noqa: ANN401 (what an engine takes)
-        """Return the categories of all rows.
+    @property
+    def reading(self) -> TableQuery[Records]:
+        """What is asked of a table."""
+        from lownoise.engines.counts import records_query
 
-        Raises:
-            TableError: where the table has not the public number of rows.
-        """
-        from lownoise.engines.counts import read_records
-
-        records = read_records(self.attributes, table)
-        check_rows(self.size, records.count)
-        return records
+        return records_query(self.attributes)
 
     @property
     def pieces(self) -> Iterator[Piece]:

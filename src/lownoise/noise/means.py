@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lownoise.engines import Totals, TotalsQuery
+    from lownoise.engines.queries import TableQuery
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Mean
     from lownoise.sensitivity.relations import Relation
@@ -212,17 +213,12 @@ class MeanTotals(AbstractTotals):
             found = RoundedBody(inner, found.slack) if isinstance(found, RoundedBody) else inner
         return found if self.comes else standing(found)
 
-    def read(self, table: Any) -> Totals:  # noqa: ANN401 (what an engine takes)
-        """Return the sums of all records' codes, and their number.
+    @property
+    def reading(self) -> TableQuery[Totals]:
+        """What is asked of a table."""
+        from lownoise.engines.queries import totals_query
 
-        Raises:
-            TableError: where the table has not the public number of rows.
-        """
-        from lownoise.engines import source
-
-        records = source.totals(self.query, table)
-        check_rows(self.size, records.count)
-        return records
+        return totals_query(self.query)
 
     def exact(self, records: Totals) -> tuple[int, ...]:
         """Return the integers without noise: never to be shown.

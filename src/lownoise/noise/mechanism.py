@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lownoise.engines import TotalsQuery
+    from lownoise.engines.queries import TableQuery
     from lownoise.noise.abstract import AbstractNoise, Loss
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
@@ -77,13 +78,25 @@ class AbstractTotals(ABC):
         """
         return Repeated(self.changes, 2)
 
+    @property
     @abstractmethod
+    def reading(self) -> TableQuery[Any] | None:
+        """What is asked of a table, of which the integers follow; None where `read` alone knows."""
+
     def read(self, table: Any) -> Any:  # noqa: ANN401 (what an engine takes, and what it makes)
-        """Return what an engine makes of a table, of which the integers follow.
+        """Return what an engine makes of a table; a `TableError` where `checked` raises one."""
+        if self.reading is None:
+            raise PlanError(f"{type(self).__name__} reads no table; plan again")
+        return self.checked(self.reading.of(table))
+
+    def checked(self, records: Any) -> Any:  # noqa: ANN401
+        """Return what was read, of the public number of rows.
 
         Raises:
-            TableError: where the table has not the public number of rows.
+            TableError: where the table has another.
         """
+        check_rows(self.size, records.count)
+        return records
 
     @abstractmethod
     def exact(self, records: Any) -> Sequence[int]:  # noqa: ANN401
@@ -145,6 +158,19 @@ class AbstractTotals(ABC):
     def rounding(self) -> Vector:
         """How far from what it adds a record's integers are at most, in steps, shape (r,)."""
         return frozen(np.zeros(self.length))
+
+
+def table_of(
+    table: Any,  # noqa: ANN401
+    unit: PrivacyUnit | None,
+    each: TotalsQuery | None = None,
+) -> Any:  # noqa: ANN401
+    """Return the table, or the first rows of each unit of it, or what `each` of these add up to."""
+    if unit is None:
+        return table
+    from lownoise.engines.units import UnitTable
+
+    return UnitTable(table, unit, each)
 
 
 def check_rows(size: int | None, count: int) -> None:
@@ -279,12 +305,18 @@ class AdditiveMechanism:
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        if self.unit is None:
-            return self.totals.read(table)
-        from lownoise.engines.units import UnitTable
+        total = self.unit is not None and self.unit.total is not None
+        return self.totals.read(table_of(table, self.unit, self.totals.each if total else None))
 
-        each = None if self.unit.total is None else self.totals.each
-        return self.totals.read(UnitTable(table, self.unit, each))
+    @property
+    def reading(self) -> TableQuery[Any] | None:
+        """As of the totals; None where `read` alone knows what units add up to."""
+        own = self.unit is not None and self.unit.total is not None
+        return None if own else self.totals.reading
+
+    def checked(self, records: Any) -> Any:  # noqa: ANN401
+        """Return what was read, as `AbstractTotals.checked`."""
+        return self.totals.checked(records)
 
     def run(self, records: Any, *, randomness: Randomness) -> tuple[int, ...]:  # noqa: ANN401
         """Return the noisy integers: the release itself.

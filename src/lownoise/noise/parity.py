@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.engines.counts import Parities
+    from lownoise.engines.queries import TableQuery
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Parity
@@ -118,17 +119,12 @@ class ParityTotals(AbstractCountTotals["Parity"]):
         costs = parity_costs(len(asked.attributes), asked.degrees, SUBSTITUTE)
         return ParityChanges(costs, self.steps, tuple(asked.counts), 2.0)
 
-    def read(self, table: Any) -> Parities:  # noqa: ANN401 (what an engine takes)
-        """Return the parities of all rows.
+    @property
+    def reading(self) -> TableQuery[Parities]:
+        """What is asked of a table."""
+        from lownoise.engines.counts import parities_query
 
-        Raises:
-            TableError: where the table has not the public number of rows.
-        """
-        from lownoise.engines.counts import read_parities
-
-        records = read_parities(self.question.attributes, self.question.degrees, table)
-        check_rows(self.size, records.count)
-        return records
+        return parities_query(self.question.attributes, self.question.degrees)
 
     def exact(self, records: Parities) -> list[int]:
         """Return the integers without noise: never to be shown.

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.engines.counts import Histogram
+    from lownoise.engines.queries import TableQuery
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import AbstractQueries
     from lownoise.sensitivity.relations import Relation
@@ -145,13 +146,19 @@ class QueryTotals(AbstractCountTotals["AbstractQueries"]):
         """The differences of what records add."""
         return PointDifferences(frozen(np.unique(self.codes, axis=0).astype(np.float64)))
 
+    @property
+    def reading(self) -> TableQuery[Histogram] | None:
+        """What is asked of a table."""
+        return self.question.reading
+
     def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
         """Return how many rows each record has.
 
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        return _read(self.question, self.size, table)
+        found: Histogram = self.checked(self.question.histogram(table))
+        return found
 
     def exact(self, records: Histogram) -> list[int]:
         """Return the integers without noise: never to be shown.
@@ -225,13 +232,19 @@ class HistogramTotals(AbstractCountTotals["AbstractQueries"]):
         sensitivity = (1.0 if self.size is None else 2.0) / self.step
         return ImageBody(frozen(np.full(self.length, sensitivity)), NormBall(self.length, 1.0))
 
+    @property
+    def reading(self) -> TableQuery[Histogram] | None:
+        """What is asked of a table."""
+        return self.question.reading
+
     def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
         """Return how many rows each record has.
 
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        return _read(self.question, self.size, table)
+        found: Histogram = self.checked(self.question.histogram(table))
+        return found
 
     def exact(self, records: Histogram) -> tuple[int, ...]:
         """Return the integers without noise: never to be shown.
@@ -262,9 +275,3 @@ class HistogramTotals(AbstractCountTotals["AbstractQueries"]):
         """Return the released answers, shape (m,)."""
         counts = np.array([float(k) for k in integers]) * self.step
         return frozen(self.question.matrix @ counts)
-
-
-def _read(question: AbstractQueries, size: int | None, table: Any) -> Histogram:  # noqa: ANN401
-    records = question.histogram(table)
-    check_rows(size, records.count)
-    return records

@@ -28,6 +28,7 @@ from lownoise.sensitivity.relations import SUBSTITUTE
 
 if TYPE_CHECKING:
     from lownoise.engines.counts import Histogram
+    from lownoise.engines.queries import TableQuery
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import AbstractQueries
@@ -99,13 +100,25 @@ class ResponseMechanism:
             noise_curve.response_mu_up(q, self.length),
         )
 
+    @property
+    def reading(self) -> TableQuery[Histogram] | None:
+        """What is asked of a table."""
+        return self.question.reading
+
     def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
         """Return how many rows each record has.
 
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        records = self.question.histogram(table)
+        return self.checked(self.question.histogram(table))
+
+    def checked(self, records: Histogram) -> Histogram:
+        """Return what was read, of the public number of rows.
+
+        Raises:
+            TableError: where the table has another.
+        """
         check_rows(self.size, records.count)
         return records
 

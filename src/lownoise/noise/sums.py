@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines import Coding, TotalsQuery
-from lownoise.noise.mechanism import AbstractTotals, AdditiveMechanism, check_public, check_rows
+from lownoise.noise.mechanism import AbstractTotals, AdditiveMechanism, check_public
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import ADD_REMOVE
 from lownoise.sets.domains import Box
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.engines import Totals
+    from lownoise.engines.queries import TableQuery
     from lownoise.noise.means import MeanTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.sums import Sum
@@ -96,17 +97,12 @@ class SumTotals(AbstractTotals):
         )
         return TotalsQuery(coding, drops_missing=mean.drops_missing)
 
-    def read(self, table: Any) -> Totals:  # noqa: ANN401 (what an engine takes)
-        """Return the sums of all records' codes.
+    @property
+    def reading(self) -> TableQuery[Totals]:
+        """What is asked of a table."""
+        from lownoise.engines.queries import totals_query
 
-        Raises:
-            TableError: where the table has not the public number of rows.
-        """
-        from lownoise.engines import source
-
-        records = source.totals(self.inner.query, table)
-        check_rows(self.size, records.count)
-        return records
+        return totals_query(self.inner.query)
 
     def exact(self, records: Totals) -> tuple[int, ...]:
         """Return the integers without noise: never to be shown."""

@@ -269,16 +269,12 @@ class _Round(AbstractTotals):
         """The grid."""
         return self.totals.query.coding.step
 
-    def read(self, table: object) -> object:
-        """Refuse: values come round by round.
-
-        Raises:
-            PlanError: always.
-        """
-        raise PlanError("a stream's values come round by round; use Stream.update")
+    @property
+    def reading(self) -> None:
+        """No table is read: values come round by round."""
 
     def exact(self, records: object) -> list[int]:
-        """Refuse, as `read`.
+        """Refuse: values come round by round.
 
         Raises:
             PlanError: always.

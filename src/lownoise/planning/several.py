@@ -128,7 +128,7 @@ class JointPlan:
         No noise is drawn, and nothing is spent, before the table was read for every question.
 
         Args:
-            table: as of `Plan.release`; it is read once for each question.
+            table: as of `Plan.release`; its rows are read once for all questions.
             ledger: the account that pays.
 
         Raises:

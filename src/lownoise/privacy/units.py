@@ -30,8 +30,8 @@ class PrivacyUnit:
         column: what tells units apart.
         rows: m, how many rows of each count at most; None where all do, and `total` bounds them.
         order_by: the columns that order a unit's rows, the first of them first; rows alike in these
-            go by the columns that the question reads. In a column numbers rise, and what spells
-            none goes after them by its letters; missing values are last.
+            go by the columns that are read. In a column numbers rise, and what spells none goes
+            after them by its letters; missing values are last.
         null: what rows without a unit are: left out ("drop"), or one unit together ("one").
         exchanged: whether a neighbour has any other rows of one unit, or none, and not only a unit
             more or less.

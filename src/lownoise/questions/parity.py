@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.engines.counts import Histogram
+    from lownoise.engines.queries import TableQuery
     from lownoise.numbers.arrays import Vector
 
 _MOST = 1 << 22  # parities
@@ -223,9 +224,14 @@ class ParityQueries(AbstractQueries):
         Raises:
             TableError, EngineError: as those of `AbstractQueries`.
         """
-        from lownoise.engines.counts import read_histogram
+        return self.reading.of(table)
 
-        return read_histogram(self.universe, table)
+    @property
+    def reading(self) -> TableQuery[Histogram]:
+        """What is asked of a table for how many rows are of each record."""
+        from lownoise.engines.counts import histogram_query
+
+        return histogram_query(self.universe)
 
     @property
     def weights(self) -> Vector:

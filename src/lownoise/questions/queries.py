@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.engines.counts import Histogram
+    from lownoise.engines.queries import TableQuery
     from lownoise.numbers.arrays import Vector
 
 _LARGEST = 2.0**250  # products of numbers, and sums of them, stay finite
@@ -54,6 +55,14 @@ class AbstractQueries(ABC):
                 before a row is read.
             EngineError: where reading rows failed; the text is the same for every cause.
         """
+
+    @property
+    def reading(self) -> TableQuery[Histogram] | None:
+        """What is asked of a table for the same, so that it is read along with other questions.
+
+        None where only `histogram` knows: then the table is read for it alone.
+        """
+        return None
 
     @property
     def count(self) -> int:
@@ -180,9 +189,14 @@ class Queries(AbstractQueries):
 
     def histogram(self, table: Any) -> Histogram:  # noqa: ANN401 (any frame)
         """Return how often each record of the universe occurs."""
-        from lownoise.engines.counts import read_histogram
+        return self.reading.of(table)
 
-        return read_histogram(self.universe, table)
+    @property
+    def reading(self) -> TableQuery[Histogram]:
+        """What is asked of a table for how often each record occurs."""
+        from lownoise.engines.counts import histogram_query
+
+        return histogram_query(self.universe)
 
     def record(self, place: int) -> tuple[str, ...]:
         """Return the values of a record."""

@@ -16,6 +16,7 @@ from lownoise.errors import (
     PlanError,
     TableError,
 )
+from lownoise.noise.mechanism import table_of
 from lownoise.privacy import checked_ledger
 from lownoise.release import folders
 from lownoise.release.codec import Spend, now, versions
@@ -107,11 +108,26 @@ def execute(
 
 
 def _each(every: Sequence[Terms], table: Any) -> list[Any]:  # noqa: ANN401
-    """Return what each reads of a table, which may give its rows once."""
-    from lownoise.engines.frames import kept
+    """Return what each reads of a table, whose rows are read once for all that say what they ask.
 
-    rows = kept(table)
-    return [terms.mechanism.read(rows) for terms in every]
+    Of others, and of other units, it is read again; where it gives its rows once, all are kept.
+    """
+    from lownoise.engines.frames import kept
+    from lownoise.engines.queries import read_all
+
+    found: dict[int, Any] = {}
+    apart = [i for i, own in enumerate(every) if own.mechanism.reading is None]
+    units = dict.fromkeys(own.privacy_unit for own in every)
+    rows = kept(table) if apart or len(units) > 1 else table
+    for unit in units:
+        own = [i for i, t in enumerate(every) if t.privacy_unit == unit and i not in apart]
+        queries = [every[i].mechanism.reading for i in own]
+        if queries:
+            found |= zip(own, read_all(queries, table_of(rows, unit)), strict=True)
+    return [
+        own.mechanism.read(rows) if i in apart else own.mechanism.checked(found[i])
+        for i, own in enumerate(every)
+    ]
 
 
 def execute_together(
@@ -123,11 +139,11 @@ def execute_together(
     asked: Budget,
     randomness: Randomness,
 ) -> list[Release]:
-    """Reserve what all cost together, read for each, settle, and then add noise to each.
+    """Reserve what all cost together, read once, settle, and then add noise to each.
 
     Args:
         every: what was guaranteed, of one relation.
-        table: as of `execute`; it is read once for each.
+        table: as of `execute`; its rows are read once for all of them.
         ledger: the account that pays, or None.
         event: what all reveal together.
         asked: the budget that they were asked with.
