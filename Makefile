@@ -10,7 +10,7 @@ PINS   := -c constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: demo test check format docs cli-reference clean
+.PHONY: demo test check format docs cli-reference modules clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -40,6 +40,9 @@ docs: $(VENV)/.check
 
 cli-reference: $(VENV)/.test
 	$(BIN)/python tests/docs/cli_reference.py > docs/cli.md
+
+modules: $(VENV)/.test
+	$(BIN)/python tests/docs/modules_page.py > docs/modules.md
 
 clean:
 	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import sparks
+from docs import modules_page
 from docs.cli_reference import COMMANDS, reference
 
 ROOT = Path(__file__).parents[2]
@@ -127,6 +128,10 @@ def test_specification_page_names_every_kind_of_domain():
 
 def test_printed_help_is_the_real_help():
     assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == reference()
+
+
+def test_the_page_of_modules_says_what_each_says_of_itself():
+    assert (ROOT / "docs" / "modules.md").read_text(encoding="utf-8") == modules_page.page()
 
 
 def test_every_command_is_documented():
