@@ -117,7 +117,7 @@ def test_what_a_row_makes_fail_says_nothing_of_it_and_costs_the_same(name, way, 
 
 GREEDY = {
     "box": ("lownoise.engines.folds.CodeSums", "add"),
-    "wide": ("lownoise.engines.counts.Records", "__init__"),
+    "wide": ("lownoise.engines.counts.CodedRows", "__init__"),
     "queries": ("lownoise.engines.counts.Histogram", "totals"),
     "marginals": ("lownoise.engines.counts.Records", "marginals"),
     "parity": ("lownoise.engines.counts.Bits", "parities"),
