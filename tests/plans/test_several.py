@@ -18,7 +18,7 @@ from lownoise.errors import (
     QuestionError,
     TableError,
 )
-from lownoise.planning.several import joint_event
+from lownoise.planning.joint import joint_event
 from lownoise.privacy.readings import within
 
 BUDGETS = [ln.zcdp(0.5), ln.gaussian_dp(0.8), ln.approx_dp(1.0, 1e-6), ln.pure_dp(1.0)]

@@ -26,6 +26,7 @@ def together(
 ) -> None:
     """Plan several questions on one budget and, with --out, release them: one entry pays."""
     from lownoise import report
+    from lownoise.planning.joint import once
     from lownoise.spec import read_together
 
     read = read_together(spec)
@@ -36,8 +37,8 @@ def together(
         made = read.plan()
     if out is None:
         show(str(made))
-        for name, plan in made.plans.items():
-            show(f"\n{name}\n")
+        for names, plan in once(made.plans).items():
+            show(f"\n{', '.join(names)}\n")
             show_report(report.sections(plan))
         return
     if out.exists():
@@ -48,13 +49,13 @@ def together(
         try:
             found.write(out)
         except BaseException:  # it is paid for
-            for own in found.releases.values():
+            for own in once(found.releases).values():
                 if not own.terms.view.folder:
                     print(own.to_json(), end="")  # noqa: T201
             raise
     show(str(made))
-    for number, (name, own) in enumerate(found.releases.items(), start=1):
-        show(f"\n{name}\n")
+    for number, (names, own) in enumerate(once(found.releases).items(), start=1):
+        show(f"\n{', '.join(names)}\n")
         show_report(report.sections(own))
         write(out / f"{number}.html", report.render_html(report.sections(own)))
     show(f"\nReleases and reports: {out}")

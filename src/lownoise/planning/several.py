@@ -5,256 +5,42 @@ Errors of Gaussian noise are in proportion to 1/μ, and those of pure noise to 1
 question with all of the budget, and a part sᵢ of μ² or of ε, the total Σ eᵢ²/sᵢ, or Σ eᵢ²/sᵢ², is
 least under Σ sᵢ = 1 where sᵢ is in proportion to eᵢ, or to eᵢ^(2/3) (Lagrange). What all reveal is
 the sum of what each does: μ² of Gaussian noise exactly, ε, ρ and μ² of pure noise.
+
+Questions that may be one (`planning.merging`) are one where that total is less.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, final
+from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import FileError, PlanError, quoted
+from lownoise.errors import PlanError, quoted
 from lownoise.numbers.arguments import checked_number
-from lownoise.numbers.randomness import SystemRandomness
-from lownoise.numbers.readable import html_table
-from lownoise.numbers.rounding import decimal_down, decimal_up, exact, root_down, root_up
+from lownoise.numbers.rounding import decimal_down, exact, root_down
+from lownoise.planning.joint import JointPlan, check_joint, checked_question
+from lownoise.planning.merging import Merged, merged
 from lownoise.planning.verb import plan
 from lownoise.privacy import ApproxDP, PureDP, Zcdp, gaussian_dp, pure_dp, zcdp
-from lownoise.privacy.budget import budget_from_dict, budget_to_dict, checked_budget
-from lownoise.privacy.events import GaussianEvent, PureNoiseEvent
-from lownoise.privacy.readings import within
+from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.units import OF_UNITS
-from lownoise.release import codec
 from lownoise.release.comparison import GAUSSIAN
-from lownoise.release.execution import execute_together
-from lownoise.release.release import Release
 from lownoise.sensitivity.relations import checked_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from os import PathLike
+    from collections.abc import Callable
 
     from lownoise.planning.release_plan import Plan
-    from lownoise.privacy import Budget, Event, Payer
-    from lownoise.release.terms import Terms
+    from lownoise.privacy import Budget
     from lownoise.sensitivity.relations import Relation
-    from lownoise.sets.domains import AbstractDomain
 
 _SPARE = 1 - 2.0**-40  # of the budget: more than rounding takes
-_DOCUMENT = "together.json"
-_KIND = "together"
+_ALONE = "ask it alone, at no cost"
+_LESS = 1 - 1e-9  # a gain that is none
 # what each question may have
 _OWN = ("order", "weights", "count_share", "rtol", "mechanism", "unit_total")
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class JointPlan:
-    """Plans that share a budget, by name; made by `together`.
-
-    Args:
-        plans: of each question, with its part of the budget.
-        budget: what all may reveal.
-        shares: the part of each, of μ² or of ε, of sum 1.
-        importance: how much one unit of each question's error matters.
-    """
-
-    plans: Mapping[str, Plan]
-    budget: Budget
-    shares: Mapping[str, float]
-    importance: Mapping[str, float]
-
-    def __getitem__(self, name: str) -> Plan:
-        """Return the plan of a question."""
-        return self.plans[_checked_name(name, self.plans)]
-
-    def __iter__(self) -> Iterator[str]:
-        """Return the names, in order."""
-        return iter(self.plans)
-
-    def __len__(self) -> int:
-        """Return how many questions there are."""
-        return len(self.plans)
-
-    @property
-    def cost(self) -> Event:
-        """What all reveal together, rounded up: one entry of a ledger."""
-        return joint_event([own.terms for own in self.plans.values()])
-
-    @property
-    def error(self) -> float:
-        """√Σ(importance·error)², the errors being those that noises are compared by."""
-        return math.hypot(
-            *(self.importance[n] * own.terms.compared for n, own in self.plans.items())
-        )
-
-    @property
-    def even_error(self) -> float:
-        """What `error` would be, about, with even shares."""
-        k, power = len(self.plans), 1.0 if isinstance(self.budget, PureDP) else 0.5
-        return math.hypot(
-            *(
-                self.importance[n] * own.terms.compared * (self.shares[n] * k) ** power
-                for n, own in self.plans.items()
-            )
-        )
-
-    def __repr__(self) -> str:
-        return f"<JointPlan: {len(self)} questions under {self.budget}; error {self.error:.4g}>"
-
-    def _repr_html_(self) -> str:
-        rows = [
-            (name, f"{100 * self.shares[name]:.1f}%", f"{own.terms.compared:.4g}")
-            for name, own in self.plans.items()
-        ]
-        return html_table(repr(self), [("question", "share", "error"), *rows])
-
-    def __str__(self) -> str:
-        width = max(len(name) for name in self.plans)
-        rows = [f"{'question':<{max(width, 8)}}  share   error"]
-        for name, own in self.plans.items():
-            share = f"{100 * self.shares[name]:.1f}%"
-            rows.append(f"{name:<{max(width, 8)}}  {share:>5}   {own.terms.compared:.4g}")
-        total = f"total error {self.error:.4g}; with even shares {self.even_error:.4g}"
-        return "\n".join([repr(self), *rows, total])
-
-    def release(self, table: Any, ledger: Payer | None = None) -> JointRelease:  # noqa: ANN401
-        """Read the table, add the noises, and return all answers; one entry pays for them.
-
-        No noise is drawn, and nothing is spent, before the table was read for every question.
-
-        Args:
-            table: as of `Plan.release`; its rows are read once for all questions.
-            ledger: the account that pays.
-
-        Raises:
-            FileError, LedgerError, TableError, EngineError, PlanError: as `Plan.release`.
-        """
-        made = execute_together(
-            [own.terms for own in self.plans.values()],
-            table,
-            ledger,
-            event=self.cost,
-            asked=self.budget,
-            randomness=SystemRandomness(),
-        )
-        return JointRelease(dict(zip(self.plans, made, strict=True)), self.budget)
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class JointRelease:
-    """Answers to several questions that share a budget, by name.
-
-    Args:
-        releases: of each question.
-        budget: what all may reveal.
-    """
-
-    releases: Mapping[str, Release]
-    budget: Budget
-
-    def __getitem__(self, name: str) -> Release:
-        """Return the answers to a question."""
-        return self.releases[_checked_name(name, self.releases)]
-
-    def __iter__(self) -> Iterator[str]:
-        """Return the names, in order."""
-        return iter(self.releases)
-
-    def __len__(self) -> int:
-        """Return how many questions there are."""
-        return len(self.releases)
-
-    @property
-    def cost(self) -> Event:
-        """What all reveal together, rounded up."""
-        return joint_event([own.terms for own in self.releases.values()])
-
-    def __repr__(self) -> str:
-        return f"<JointRelease: {', '.join(self.releases)} under {self.budget}>"
-
-    def _repr_html_(self) -> str:
-        return html_table(repr(self), [(name, repr(own)) for name, own in self.releases.items()])
-
-    def export(self, path: str | PathLike[str]) -> NoReturn:
-        """Refuse: every question has a table of its own, which its release exports.
-
-        Raises:
-            PlanError: always.
-        """
-        raise PlanError(
-            f"file={path} holds one table, and these are answers to {len(self)} questions; export "
-            f"each, as release[{next(iter(self))!r}].export(path)"
-        )
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write a new folder: every release as its own, and `together.json`, which names them.
-
-        Raises:
-            FileError: where the folder exists or cannot be written.
-        """
-        self.write(_made(path))
-
-    def write(self, folder: Path) -> None:
-        """Write the files of `save` into an empty folder.
-
-        Raises:
-            FileError: where one cannot be written.
-        """
-        places = {}
-        for i, (name, own) in enumerate(self.releases.items(), start=1):
-            places[name] = f"{i}" if own.terms.view.folder else f"{i}.json"
-            own.save(folder / places[name])
-        document = {"budget": budget_to_dict(self.budget), "releases": places}
-        codec.write(folder / _DOCUMENT, codec.dump(_KIND, document))
-
-    @classmethod
-    def load(
-        cls, path: str | PathLike[str], domains: Mapping[str, AbstractDomain] | None = None
-    ) -> JointRelease:
-        """Return what `save` wrote.
-
-        Args:
-            path: the folder.
-            domains: of questions whose domain is a program, which no file holds, by name.
-
-        Raises:
-            FileError: where it is no such folder, is damaged, or its releases reveal more together
-                than the budget, or have different relations or entries of a ledger.
-        """
-        folder = Path(path)
-        try:
-            text = (folder / _DOCUMENT).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise FileError(
-                f"folder={folder} has no {_DOCUMENT}; give one that was saved"
-            ) from None
-        return codec.guarded(lambda: cls._read(codec.load(_KIND, text), folder, domains or {}))
-
-    @classmethod
-    def _read(
-        cls, fields: dict[str, Any], folder: Path, domains: Mapping[str, AbstractDomain]
-    ) -> JointRelease:
-        content = json.dumps(fields["releases"])
-        if set(fields) != {"format", "digest", "budget", "releases"} or not fields["releases"]:
-            raise FileError(f"{_DOCUMENT} has other fields than it is written with")
-        if fields["digest"] != codec.digest(fields):
-            raise FileError(f"{_DOCUMENT} was edited: its digest is another")
-        budget = budget_from_dict(fields["budget"])
-        made = {}
-        for i, (name, place) in enumerate(fields["releases"].items(), start=1):
-            if place not in (f"{i}", f"{i}.json"):  # nothing outside of the folder
-                raise FileError(f"{_DOCUMENT}.releases={content[:80]} is not as it is written")
-            made[name] = Release.load(folder / place, domains.get(name))
-        check_joint([own.terms for own in made.values()], budget)
-        if len({own.spend for own in made.values()}) > 1:
-            raise FileError("releases were not paid by one entry; they are not of one publication")
-        return cls(made, budget)
 
 
 def together(
@@ -266,6 +52,7 @@ def together(
     importance: Mapping[str, float] | None = None,
     shares: Mapping[str, float] | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    merge: bool = True,
     **unit: Any,  # noqa: ANN401 (as `plan` takes it)
 ) -> JointPlan:
     """Plan several questions that share one budget, without reading any data.
@@ -286,6 +73,10 @@ def together(
             `importance`.
         options: by name what `plan` takes of a question alone: order, weights, count_share, rtol,
             mechanism and unit_total.
+        merge: whether questions on counts may be one, where that is less: marginals, histograms,
+            counts and distributions whose attributes are the same where they have one name, along
+            at most one that is ordered, and that leave out the same rows. Then each of their names
+            has the plan, the release and the file of all of them, from which its tables follow.
         unit: privacy_unit, rows_per_unit, order_by and null_unit, as of `plan`, of all.
 
     Raises:
@@ -311,67 +102,64 @@ def together(
     if isinstance(budget, ApproxDP):
         for own in given.values():
             own.setdefault("mechanism", GAUSSIAN)
-    pure = isinstance(budget, PureDP)
 
-    def planned(name: str, part: Budget) -> Plan:
-        own = {**given[name], **unit}
-        return plan(questions[name], budget=part, relation=relation, size=size, **own)
+    def planned(entry: Merged, share: float) -> Plan:
+        own, part = {**given[entry.names[0]], **unit}, _part(budget, share)
+        return plan(entry.question, budget=part, relation=relation, size=size, **own)
 
     matters = _positive("importance", importance, names)
     if shares is not None and importance is not None:
         raise PlanError("shares and importance both say how the budget is split; give one of them")
     parts = _positive("shares", shares, names)
+    entries = {name: Merged((name,), questions[name], matters[name]) for name in names}
+    apart = math.nan
     if shares is None:
-        alone = {name: planned(name, _part(budget, 1.0)) for name in names}
-        power = 2 / 3 if pure else 1.0
-        free = [name for name in names if not alone[name].terms.compared > 0]
-        if free:
-            raise PlanError(f"question={quoted(free[0])} needs no noise; ask it alone, at no cost")
-        parts = {n: (matters[n] * own.terms.compared) ** power for n, own in alone.items()}
+        power = 2 / 3 if isinstance(budget, PureDP) else 1.0
+
+        def part(entry: Merged) -> float:
+            alone: float = planned(entry, 1.0).terms.compared
+            if not alone > 0:
+                raise PlanError(f"question={quoted(entry.names[0])} needs no noise; {_ALONE}")
+            return math.pow(entry.importance * alone, power)
+
+        parts = {name: part(entry) for name, entry in entries.items()}
+        apart = math.fsum(parts.values()) ** (1 / power)
+        if merge:
+            _take_merged(entries, parts, merged(questions, given, matters), part)
     total = math.fsum(parts.values())
-    split = {name: own / total for name, own in parts.items()}
-    plans = {name: planned(name, _part(budget, share)) for name, share in split.items()}
-    check_joint([own.terms for own in plans.values()], budget)
-    return JointPlan(plans, budget, split, matters)
-
-
-def joint_event(every: list[Terms]) -> Event:
-    """Return what releases of one table reveal together, rounded up.
-
-    Raises:
-        PlanError: where their noise is not all Gaussian, or all pure.
-    """
-    events = [terms.cost.event for terms in every]
-    if all(isinstance(own, GaussianEvent) for own in events):
-        return GaussianEvent(root_up(_sum(own.as_mu_square() for own in events)))
-    if not all(isinstance(own, PureNoiseEvent) for own in events):
-        raise PlanError("noise is neither all Gaussian nor all pure; give one kind of mechanism")
-    pairs = [own.as_pair() or (math.inf, 0.0) for own in events]
-    return PureNoiseEvent(
-        epsilon=decimal_up(sum((max(exact(e), Fraction(e)) for e, _ in pairs), Fraction(0))),
-        rho=decimal_up(_sum(own.as_rho() for own in events)),
-        mu=decimal_up(Fraction(root_up(_sum(own.as_mu_square() for own in events)))),
+    made = {name: planned(entry, parts[name] / total) for name, entry in entries.items()}
+    check_joint([own.terms for own in made.values()], budget)
+    of = {name: key for key, entry in entries.items() for name in entry.names}
+    found = JointPlan(
+        {name: made[of[name]] for name in names},
+        budget,
+        {name: parts[of[name]] / total for name in names},
+        {name: entries[of[name]].importance for name in names},
+        apart,
     )
+    return found if shares is None else replace(found, apart=found.error)
 
 
-def _sum(parts: Iterable[Fraction | None]) -> Fraction:
-    return sum((own for own in parts if own is not None), Fraction(0))
+def _take_merged(
+    entries: dict[str, Merged],
+    parts: dict[str, float],
+    candidates: list[Merged],
+    part: Callable[[Merged], float],
+) -> None:
+    """Put questions in the place of several that need more of the budget, under their first name.
 
-
-def check_joint(every: list[Terms], budget: Budget) -> None:
-    """Refuse releases that reveal more together than a budget, or are of different relations.
-
-    Raises:
-        PlanError: as said.
+    Args:
+        entries: what is planned.
+        parts: what each needs.
+        candidates: questions that may be one.
+        part: what one needs.
     """
-    if not within(budget, joint_event(every)):
-        raise PlanError(f"releases reveal more together than {budget}; plan them anew")
-    first = every[0]
-    for terms in every:
-        if terms.relation != first.relation or terms.size != first.size:
-            raise PlanError("releases are of different relations or sizes; plan them together")
-        if terms.neighbours != first.neighbours:
-            raise PlanError("releases hide rows of different units; plan them together")
+    for whole in candidates:
+        value = part(whole)
+        if value < _LESS * math.fsum(parts[name] for name in whole.names):
+            for name in whole.names:
+                del entries[name], parts[name]
+            entries[whole.names[0]], parts[whole.names[0]] = whole, value
 
 
 def _part(budget: Budget, share: float) -> Budget:
@@ -420,27 +208,10 @@ def _options(
     for name, own in (options or {}).items():
         if not isinstance(own, Mapping):
             raise PlanError(f"options[{quoted(name)}] is no mapping; give {{'order': 2}} or such")
-        found[_checked_name(name, found)] = dict(own)
+        found[checked_question(name, found)] = dict(own)
         for word in own:
             if word not in _OWN:
                 raise PlanError(
                     f"options[{name!r}] has {quoted(word)}; give some of {', '.join(_OWN)}"
                 )
     return found
-
-
-def _made(path: str | PathLike[str]) -> Path:
-    folder = Path(path)
-    try:
-        folder.mkdir()
-    except OSError as error:
-        raise FileError(
-            f"folder={folder} cannot be made ({error.strerror}); give a new one"
-        ) from None
-    return folder
-
-
-def _checked_name(name: str, among: Mapping[str, Any]) -> str:
-    if name not in among:
-        raise PlanError(f"question={quoted(name)} is unknown; give one of {', '.join(among)}")
-    return name

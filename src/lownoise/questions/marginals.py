@@ -131,6 +131,23 @@ class Marginals:
         object.__setattr__(self, "chosen", chosen)
         object.__setattr__(self, "weights", _checked_weights(weights, count))
 
+    @classmethod
+    def of(
+        cls, attributes: Sequence[Attribute], weights: Mapping[tuple[str, ...], float]
+    ) -> Marginals:
+        """Return the question of these marginals, of attributes of other questions.
+
+        Args:
+            attributes: all of them.
+            weights: of each marginal, by the names of its attributes.
+
+        Raises:
+            QuestionError: as of a new one.
+        """
+        places = {a.name: i for i, a in enumerate(attributes)}
+        sets = [[places[name] for name in names] for names in weights]
+        return _written([attribute_to_dict(a) for a in attributes], list(weights.values()), sets)
+
     def sets(self) -> Iterator[tuple[int, ...]]:
         """Yield each marginal's attributes, as rising indices into `attributes`."""
         if self.way is None:

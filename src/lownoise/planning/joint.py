@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans and releases of several questions that share a budget, by name, and their files.
+
+Questions on counts may be one question (`planning.merging`): their names have one plan, one release
+and one file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, final
+
+from lownoise.errors import FileError, PlanError, quoted
+from lownoise.numbers.randomness import SystemRandomness
+from lownoise.numbers.readable import html_table
+from lownoise.numbers.rounding import decimal_up, exact, root_up
+from lownoise.privacy import PureDP
+from lownoise.privacy.budget import budget_from_dict, budget_to_dict
+from lownoise.privacy.events import GaussianEvent, PureNoiseEvent
+from lownoise.privacy.readings import within
+from lownoise.release import codec
+from lownoise.release.execution import execute_together
+from lownoise.release.release import Release
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from os import PathLike
+
+    from lownoise.planning.release_plan import Plan
+    from lownoise.privacy import Budget, Event, Payer
+    from lownoise.release.terms import Terms
+    from lownoise.sets.domains import AbstractDomain
+
+_DOCUMENT = "together.json"
+_KIND = "together"
+T = TypeVar("T")
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class JointPlan:
+    """Plans that share a budget, by name; made by `together`.
+
+    Args:
+        plans: of each question, with its part of the budget.
+        budget: what all may reveal.
+        shares: the part of each plan, of μ² or of ε, of sum 1 over them.
+        importance: how much one unit of the error of each plan matters.
+        apart: what `error` would be if no two questions were one plan.
+    """
+
+    plans: Mapping[str, Plan]
+    budget: Budget
+    shares: Mapping[str, float]
+    importance: Mapping[str, float]
+    apart: float
+
+    def __getitem__(self, name: str) -> Plan:
+        """Return the plan of a question."""
+        return self.plans[checked_question(name, self.plans)]
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the names, in order."""
+        return iter(self.plans)
+
+    def __len__(self) -> int:
+        """Return how many questions there are."""
+        return len(self.plans)
+
+    @property
+    def cost(self) -> Event:
+        """What all reveal together, rounded up: one entry of a ledger."""
+        return joint_event([own.terms for own in once(self.plans).values()])
+
+    @property
+    def error(self) -> float:
+        """√Σ(importance·error)², the errors being those that noises are compared by."""
+        return math.hypot(
+            *(self.importance[n] * own.terms.compared for n, own in self._each().values())
+        )
+
+    @property
+    def even_error(self) -> float:
+        """What `error` would be, about, with even shares."""
+        each, power = self._each(), 1.0 if isinstance(self.budget, PureDP) else 0.5
+        return math.hypot(
+            *(
+                self.importance[n] * own.terms.compared * (self.shares[n] * len(each)) ** power
+                for n, own in each.values()
+            )
+        )
+
+    def _each(self) -> dict[str, tuple[str, Plan]]:
+        """Return each plan once, by the names of its questions in a row, and one of these."""
+        return {", ".join(names): (names[0], own) for names, own in once(self.plans).items()}
+
+    def __repr__(self) -> str:
+        return f"<JointPlan: {len(self)} questions under {self.budget}; error {self.error:.4g}>"
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        return [
+            (names, f"{100 * self.shares[name]:.1f}%", f"{own.terms.compared:.4g}")
+            for names, (name, own) in self._each().items()
+        ]
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), [("question", "share", "error"), *self._rows()])
+
+    def __str__(self) -> str:
+        each = self._rows()
+        width = max(len("question"), *(len(names) for names, _, _ in each))
+        rows = [f"{'question':<{width}}  share   error"]
+        rows += [f"{names:<{width}}  {share:>5}   {error}" for names, share, error in each]
+        total = f"total error {self.error:.4g}; with even shares {self.even_error:.4g}"
+        if len(each) < len(self):
+            total += f"; with a plan for each question {self.apart:.4g}"
+        return "\n".join([repr(self), *rows, total])
+
+    def release(self, table: Any, ledger: Payer | None = None) -> JointRelease:  # noqa: ANN401
+        """Read the table, add the noises, and return all answers; one entry pays for them.
+
+        No noise is drawn, and nothing is spent, before the table was read for every question.
+
+        Args:
+            table: as of `Plan.release`; its rows are read once for all questions.
+            ledger: the account that pays.
+
+        Raises:
+            FileError, LedgerError, TableError, EngineError, PlanError: as `Plan.release`.
+        """
+        each = once(self.plans)
+        made = execute_together(
+            [own.terms for own in each.values()],
+            table,
+            ledger,
+            event=self.cost,
+            asked=self.budget,
+            randomness=SystemRandomness(),
+        )
+        found = {name: own for names, own in zip(each, made, strict=True) for name in names}
+        return JointRelease({name: found[name] for name in self.plans}, self.budget)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class JointRelease:
+    """Answers to several questions that share a budget, by name.
+
+    Args:
+        releases: of each question.
+        budget: what all may reveal.
+    """
+
+    releases: Mapping[str, Release]
+    budget: Budget
+
+    def __getitem__(self, name: str) -> Release:
+        """Return the answers to a question."""
+        return self.releases[checked_question(name, self.releases)]
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the names, in order."""
+        return iter(self.releases)
+
+    def __len__(self) -> int:
+        """Return how many questions there are."""
+        return len(self.releases)
+
+    @property
+    def cost(self) -> Event:
+        """What all reveal together, rounded up."""
+        return joint_event([own.terms for own in once(self.releases).values()])
+
+    def __repr__(self) -> str:
+        return f"<JointRelease: {', '.join(self.releases)} under {self.budget}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), [(name, repr(own)) for name, own in self.releases.items()])
+
+    def export(self, path: str | PathLike[str]) -> NoReturn:
+        """Refuse: every question has a table of its own, which its release exports.
+
+        Raises:
+            PlanError: always.
+        """
+        raise PlanError(
+            f"file={path} holds one table, and these are answers to {len(self)} questions; export "
+            f"each, as release[{next(iter(self))!r}].export(path)"
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a new folder: every release as its own, and `together.json`, which names them.
+
+        Raises:
+            FileError: where the folder exists or cannot be written.
+        """
+        self.write(_made(path))
+
+    def write(self, folder: Path) -> None:
+        """Write the files of `save` into an empty folder.
+
+        Raises:
+            FileError: where one cannot be written.
+        """
+        places: dict[str, str] = {}
+        for i, (names, own) in enumerate(once(self.releases).items(), start=1):
+            place = f"{i}" if own.terms.view.folder else f"{i}.json"
+            own.save(folder / place)
+            places |= dict.fromkeys(names, place)
+        places = {name: places[name] for name in self.releases}
+        document = {"budget": budget_to_dict(self.budget), "releases": places}
+        codec.write(folder / _DOCUMENT, codec.dump(_KIND, document))
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str], domains: Mapping[str, AbstractDomain] | None = None
+    ) -> JointRelease:
+        """Return what `save` wrote.
+
+        Args:
+            path: the folder.
+            domains: of questions whose domain is a program, which no file holds, by name.
+
+        Raises:
+            FileError: where it is no such folder, is damaged, or its releases reveal more together
+                than the budget, or have different relations or entries of a ledger.
+        """
+        folder = Path(path)
+        try:
+            text = (folder / _DOCUMENT).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise FileError(
+                f"folder={folder} has no {_DOCUMENT}; give one that was saved"
+            ) from None
+        return codec.guarded(lambda: cls._read(codec.load(_KIND, text), folder, domains or {}))
+
+    @classmethod
+    def _read(
+        cls, fields: dict[str, Any], folder: Path, domains: Mapping[str, AbstractDomain]
+    ) -> JointRelease:
+        content = json.dumps(fields["releases"])
+        if set(fields) != {"format", "digest", "budget", "releases"} or not fields["releases"]:
+            raise FileError(f"{_DOCUMENT} has other fields than it is written with")
+        if fields["digest"] != codec.digest(fields):
+            raise FileError(f"{_DOCUMENT} was edited: its digest is another")
+        budget = budget_from_dict(fields["budget"])
+        made: dict[str, Release] = {}
+        read: dict[str, Release] = {}
+        for name, place in fields["releases"].items():
+            i = len(read) + 1
+            if place not in (*read, f"{i}", f"{i}.json"):  # nothing outside of the folder
+                raise FileError(f"{_DOCUMENT}.releases={content[:80]} is not as it is written")
+            if place not in read:
+                read[place] = Release.load(folder / place, domains.get(name))
+            made[name] = read[place]
+        check_joint([own.terms for own in read.values()], budget)
+        if len({own.spend for own in made.values()}) > 1:
+            raise FileError("releases were not paid by one entry; they are not of one publication")
+        return cls(made, budget)
+
+
+def once(owned: Mapping[str, T]) -> dict[tuple[str, ...], T]:
+    """Return each value once, by all names that have it, in their order.
+
+    Examples:
+        >>> once({"a": (one := [1]), "b": [2], "c": one})
+        {('a', 'c'): [1], ('b',): [2]}
+    """
+    names: dict[int, list[str]] = {}
+    for name, own in owned.items():
+        names.setdefault(id(own), []).append(name)
+    return {tuple(own): owned[own[0]] for own in names.values()}
+
+
+def joint_event(every: list[Terms]) -> Event:
+    """Return what releases of one table reveal together, rounded up.
+
+    Raises:
+        PlanError: where their noise is not all Gaussian, or all pure.
+    """
+    events = [terms.cost.event for terms in every]
+    if all(isinstance(own, GaussianEvent) for own in events):
+        return GaussianEvent(root_up(_sum(own.as_mu_square() for own in events)))
+    if not all(isinstance(own, PureNoiseEvent) for own in events):
+        raise PlanError("noise is neither all Gaussian nor all pure; give one kind of mechanism")
+    pairs = [own.as_pair() or (math.inf, 0.0) for own in events]
+    return PureNoiseEvent(
+        epsilon=decimal_up(sum((max(exact(e), Fraction(e)) for e, _ in pairs), Fraction(0))),
+        rho=decimal_up(_sum(own.as_rho() for own in events)),
+        mu=decimal_up(Fraction(root_up(_sum(own.as_mu_square() for own in events)))),
+    )
+
+
+def _sum(parts: Iterable[Fraction | None]) -> Fraction:
+    return sum((own for own in parts if own is not None), Fraction(0))
+
+
+def check_joint(every: list[Terms], budget: Budget) -> None:
+    """Refuse releases that reveal more together than a budget, or are of different relations.
+
+    Raises:
+        PlanError: as said.
+    """
+    if not within(budget, joint_event(every)):
+        raise PlanError(f"releases reveal more together than {budget}; plan them anew")
+    first = every[0]
+    for terms in every:
+        if terms.relation != first.relation or terms.size != first.size:
+            raise PlanError("releases are of different relations or sizes; plan them together")
+        if terms.neighbours != first.neighbours:
+            raise PlanError("releases hide rows of different units; plan them together")
+
+
+def _made(path: str | PathLike[str]) -> Path:
+    folder = Path(path)
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise FileError(
+            f"folder={folder} cannot be made ({error.strerror}); give a new one"
+        ) from None
+    return folder
+
+
+def checked_question(name: str, among: Mapping[str, Any]) -> str:
+    """Return the name of a question.
+
+    Raises:
+        PlanError: where there is none of that name.
+    """
+    if name not in among:
+        raise PlanError(f"question={quoted(name)} is unknown; give one of {', '.join(among)}")
+    return name
