@@ -29,8 +29,8 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 110_450,
-    "of which code": 59_600,
+    "lines of source": 110_600,
+    "of which code": 59_800,
     "modules": 485,
     "rooms": 27,
     "floors": 14,
@@ -39,7 +39,7 @@ LIMITS = {
     "files a box's mean runs through": 59,
     "files a pure plan of queries runs through": 60,
     "pairs of places alike": 777,
-    "lines of tests": 71_750,
+    "lines of tests": 72_000,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 630,
 }

@@ -4,6 +4,8 @@
 import gzip
 import json
 import math
+import re
+import traceback
 from collections import Counter
 from decimal import Decimal
 from functools import cache
@@ -14,17 +16,19 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from fsspec.implementations.local import LocalFileSystem
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.command_line import run
 
 import lownoise as ln
+from lownoise.engines import files as engine_files
 from lownoise.engines.counts import histogram_query
 from lownoise.engines.duckdb import opened
 from lownoise.engines.files import _bytes
 from lownoise.engines.json_lines import open_lines, values_of
 from lownoise.engines.source import Columns
-from lownoise.engines.tables import File
+from lownoise.engines.tables import File, found_files, located
 from lownoise.errors import EngineError, LownoiseError, SpecError, TableError, bare
 from lownoise.numbers.values import LONGEST, number, number_of_text
 from lownoise.spec import read_spec
@@ -428,7 +432,8 @@ def test_an_address_needs_the_extension_that_the_user_installs(address, tmp_path
     ("address", "said"),
     [
         ("https://office.example/t.csv", "is no Parquet file"),
-        ("s3://bucket/*.parquet", "an address with a pattern"),
+        ("env://A-B", "names no environment variable"),
+        ("env://", "names no environment variable"),
         ("http://office.example/t.parquet", "cannot be read; give a text s3"),
         (["https://office.example/t.parquet", "t.csv"], "t.csv is no file"),
     ],
@@ -442,6 +447,106 @@ def test_a_remote_file_is_read_whole_where_it_has_texts(tmp_path):
     path = written(tmp_path / "t.parquet", {"a": pa.array([b"\xff"]).cast(pa.string(), safe=False)})
     found = _bytes(ibis.duckdb.connect(), File(path, "t", (), str(path)))
     assert pa.parquet.ParquetFile(found).metadata.num_rows == 1
+
+
+class Remote(LocalFileSystem):
+    """A folder at the other end of both schemes; an address needs its key, where a file has one."""
+
+    protocol = ("s3", "https")
+    folder = ""
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        path, _, key = path.partition("?")
+        own = re.sub("^[a-z0-9]+:/", "", path).replace("//", "/")
+        if own.startswith(cls.folder):  # it is asked twice
+            return own
+        return cls.folder + own + "-" * ("keyed" in own and key != KEY)
+
+    def glob(self, path, **_):  # which httpfs has of s3:// alone
+        if path.startswith("https"):
+            return [path]
+        return [f"s3:/{own.removeprefix(self.folder)}" for own in super().glob(path)]
+
+
+@pytest.fixture
+def remote(tmp_path, monkeypatch):
+    """Return a folder with buckets, which is remote to the engine: DuckDB, but for its httpfs."""
+    near = written(tmp_path / "b/2.parquet", {"a": [3.0], "w": ["y"]})
+    for i, name in enumerate(("1.parquet", "s=T%20X/[1]*.parquet", "../c/keyed.parquet")):
+        written(near.parent / name, {"a": [float(i)], "w": [f"x{i}"]})
+    written(tmp_path / "b/s=T%20X/11.parquet", {"a": [9.0], "w": ["z"]})
+    monkeypatch.setattr(Remote, "folder", str(tmp_path))
+    connected = lambda connection, _: connection.con.register_filesystem(Remote())  # noqa: E731
+    monkeypatch.setattr(engine_files, "_require_remote", connected)
+    monkeypatch.setenv("KEYED", f"https://c/keyed.parquet?{KEY}")
+    monkeypatch.setenv("OLD", "https://c/keyed.parquet?SECRET")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("s3://b/1.parquet", [0.0]),
+        ("s3://b/[0-2].parquet", [0.0, 3.0]),
+        ("s3://b/**/*.parquet", [0.0, 1.0, 3.0, 9.0]),
+        ("s3://b/*/[[]*.parquet", [1.0]),
+        ("env://KEYED", [2.0]),
+        (["env://KEYED", "s3://b/*/*.parquet", "https://b/1.parquet"], [0.0, 1.0, 2.0, 9.0]),
+    ],
+)
+def test_patterns_and_variables_name_addresses(remote, path, wanted):
+    """Several files with texts, too, whose bytes are asked for while a query waits for them."""
+    batches = opened(path, Columns(["a"])).batches(["a"])
+    assert sorted(x for batch in batches for x in batch.numbers[0].tolist()) == wanted
+    words = {0.0: "x0", 1.0: "x1", 2.0: "x2", 3.0: "y", 9.0: "z"}
+    assert sorted(texts(path, "w")) == sorted((words[x],) for x in wanted)
+
+
+def test_folders_of_a_pattern_of_addresses_are_values(remote):
+    found = texts(ln.Table("s3://b/**/*.parquet", partitions=["s"]), "s", "w")
+    assert ("T X", "x1") in found
+    assert (None, "y") in found
+    none = ln.Table("s3://b/none/*.parquet", partitions=["s"])
+    assert texts(none, "s", "w") == []  # files are there as rows are
+
+
+def test_no_secret_that_a_variable_holds_is_kept_or_said(remote, monkeypatch):
+    ledger = ln.Ledger.create(remote / "l", "d", ln.zcdp(9))
+    table = ln.Table("env://KEYED")
+    PLAN.release(table, ledger).save(remote / "r.json")
+    said = list(map(repr, (table, found_files(table), opened(table, Columns(["a"])))))
+    said.append(repr(located(found_files(table)[0], table, list)))
+    held = ("https://b/*.parquet?SECRET", "http://b/SECRET", "SECRET", "", "s3://", "s3://SECRET\n")
+    for name, value in (("OLD", None), ("WRONG", None), *(("WRONG", own) for own in held)):
+        if value is not None:
+            monkeypatch.setenv(name, value)
+        for path in (f"env://{name}", [f"env://{name}", "s3://b/1.parquet"]):
+            with pytest.raises(TableError) as refusal:
+                PLAN.release(path, ledger)
+            said += [str(refusal.value), "".join(traceback.format_exception(refusal.value))]
+    spec = remote / "s.toml"
+    spec.write_text(SPEC.format('"env://KEYED"'))
+    assert read_spec(spec).data.path == "env://KEYED"
+    done = run(remote, "release", "s.toml", "--out", "o", "--data", "env://KEYED")
+    assert done.returncode == 0, done.stderr
+    said.append(done.stdout + done.stderr)
+    assert all(f"env://{name}" in "".join(said) for name in ("KEYED", "OLD", "WRONG"))
+    assert "SECRET" not in "".join(said)
+    assert KEY not in "".join(said)
+    kept = [own for own in remote.rglob("*") if own.is_file() and own.suffix != ".parquet"]
+    assert len(kept) >= 5
+    for path in kept:
+        assert KEY.encode() not in path.read_bytes(), path
+    states = [e.state for e in ledger.entries()]
+    assert states == ["settled", *["cancelled"] * (len(states) - 2), "settled"]
+
+
+def test_a_pattern_of_addresses_finds_a_file_or_is_refused(remote):
+    with pytest.raises(TableError, match=r"s3://b/x\*.parquet finds no file"):
+        opened("s3://b/x*.parquet", Columns(["a"]))
+    with pytest.raises(TableError, match=r"https://b/\*.parquet is a pattern, and https:// lists"):
+        opened("https://b/*.parquet", Columns(["a"]))
 
 
 # ---------------------------------------------------------------- specifications and commands

@@ -26,6 +26,8 @@ from lownoise.engines.tables import (
     beyond_the_first,
     found_files,
     kind_of,
+    literal,
+    located,
 )
 from lownoise.errors import TableError
 
@@ -59,7 +61,7 @@ def open_files(
             that holds no numbers.
         EngineError: where that is so of a file beyond the first whose folders are values.
     """
-    files = found_files(table)
+    files = _located(connection, table)
     form, native = _opened(connection, table, files, columns)
     here = (
         kind_of(table, files) is PARQUET
@@ -287,8 +289,6 @@ def _native(connection: Any, files: Sequence[File]) -> Any:  # noqa: ANN401
     """Return the rows of Parquet files as the engine itself reads them."""
     from ibis.util import gen_name
 
-    if any(file.address for file in files):
-        _require_remote(connection, files[0])
     paths = ", ".join(_literal(file) for file in files)
     name = gen_name("files")
     # folders called name=value would replace columns
@@ -297,6 +297,28 @@ def _native(connection: Any, files: Sequence[File]) -> Any:  # noqa: ANN401
         f"SELECT * FROM read_parquet([{paths}], hive_partitioning = false)"
     )
     return connection.table(name)
+
+
+def _located(connection: Any, table: Table) -> list[File]:  # noqa: ANN401
+    """Return the files of a table, each of those that are remote by its address."""
+    files = found_files(table)
+    remote = [file for file in files if file.address]
+    if not remote:
+        return files
+    kind_of(table, files)
+    _require_remote(connection, remote[0])
+
+    def found_by(pattern: str) -> list[str]:
+        rows = connection.con.execute("SELECT file FROM glob(?)", [pattern]).fetchall()
+        return [address for (address,) in rows]
+
+    return [
+        own
+        for file in files
+        for own in (
+            guarded(file.shown, partial(located, file, table, found_by)) if file.address else [file]
+        )
+    ]
 
 
 def _require_remote(connection: Any, file: File) -> None:  # noqa: ANN401
@@ -315,14 +337,15 @@ def _bytes(connection: Any, file: File) -> Any:  # noqa: ANN401
     """Return a remote file as a whole: the engine's own reader stops at bytes that are no text."""
     import pyarrow as pa
 
-    found = connection.con.execute("SELECT content FROM read_blob(?)", [file.address]).fetchone()
-    return pa.BufferReader(found[0])
+    query = f"SELECT content FROM read_blob({_literal(file)})"  # noqa: S608 (of a literal)
+    # on a connection of its own: the other one waits for these rows in a query, and for no second
+    ((content,),) = connection.con.cursor().execute(query).fetchall()
+    return pa.BufferReader(content)
 
 
 def _literal(file: File) -> str:
-    """Return a path as SQL has it, letters that the engine would expand as a pattern literal."""
-    path = str(file.path) if file.address is None else file.address
-    own = path if file.address else "".join(f"[{c}]" if c in "*?[" else c for c in path)
+    """Return a path or an address as SQL has it."""
+    own = literal(str(file.path)) if file.address is None else file.address
     return "'" + own.replace("'", "''") + "'"
 
 

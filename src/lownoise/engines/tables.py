@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
 from os import PathLike
 from pathlib import Path
@@ -25,7 +25,7 @@ from lownoise.errors import TableError, may_hold_a_secret, quoted
 from lownoise.numbers.readable import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".feather", ".arrow", ".ipc")
@@ -33,7 +33,8 @@ CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 JSON = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _KINDS = (CSV, JSON, PARQUET, ARROW)
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-_REMOTE = ("s3", "https")
+_REMOTE = ("s3", "https", "env")
+_VARIABLE = re.compile(r"env://([A-Za-z_][A-Za-z0-9_]*)")
 _NULL = "__HIVE_DEFAULT_PARTITION__"  # what Hive, Spark and Arrow call the folder of no value
 
 
@@ -45,7 +46,9 @@ class Table:
 
     Args:
         path: of a file; a pattern ("2024-*.parquet", "**" for all folders below); a folder, of
-            Parquet files; an address of a Parquet file (s3://, https://); or a list of files.
+            Parquet files; an address of a Parquet file (s3://, https://), of s3:// a pattern, too;
+            "env://NAME", the address that an environment variable holds, which is never shown or
+            kept; or a list of files.
         separator: what stands between the fields of text: a comma, a semicolon, a bar, a colon or
             a tab. By default a tab in .tsv, and a comma.
         quotes: whether quotes hold separators and line feeds; by default not in .tsv.
@@ -130,12 +133,14 @@ class File:
         path: where it is, the text of an address where it is remote.
         shown: how messages call it: as the user did.
         values: what its folders say of the table's partitions.
+        address: where it is remote, its own as the engine is to have it, or until `located` a
+            pattern of several or the name of a variable.
     """
 
     path: Path
     shown: str
     values: tuple[str | None, ...] = ()
-    address: str | None = None
+    address: str | None = field(default=None, repr=False)  # it may hold a secret
 
 
 def found_files(table: Table) -> list[File]:
@@ -165,11 +170,56 @@ def found_files(table: Table) -> list[File]:
 
 def _of_list(table: Table, number: int, path: str) -> File:
     """Return a file of a list."""
-    if _ending(path) is None:  # it may be a row: it is not quoted
+    if _ending(path) is None and not _VARIABLE.fullmatch(path):  # it may be a row: it is not quoted
         raise TableError(f"table[{number}] is no path of one; give a list of files only")
     if not _URL.match(path) and not Path(path).is_file():
         raise TableError(f"table={path} is no file; give a list of files only")
     return _file(table, path, path)
+
+
+def located(file: File, table: Table, found_by: Callable[[str], list[str]]) -> list[File]:
+    """Return the files that an address names: those of a pattern, or the one of a variable.
+
+    Args:
+        file: one of the table's.
+        table: what it is of.
+        found_by: returns the addresses that a pattern finds.
+
+    Raises:
+        TableError: where a variable holds no address, or a pattern finds no file.
+    """
+    address = str(file.address)
+    if variable := _VARIABLE.fullmatch(address):
+        return [replace(file, address=_held(variable[1], file.shown))]
+    if not has_magic(address):
+        return [file]
+    if not address.startswith("s3://"):
+        raise TableError(
+            f"table={file.shown} is a pattern, and https:// lists no files; give a list of "
+            "addresses"
+        )
+    found = sorted(found_by(address))
+    if not found and not table.partitions:
+        raise TableError(f"table={file.shown} finds no file; give a pattern that does")
+    return [replace(_file(table, own, file.shown), address=literal(own)) for own in found]
+
+
+def literal(path: str) -> str:
+    """Return a path with the letters that the engine would expand as a pattern made literal."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in path)
+
+
+def _held(name: str, shown: str) -> str:
+    """Return the address that a variable holds; nothing of it is said, nor how it is wrong."""
+    address = os.environ.get(name, "")
+    scheme, _, rest = address.partition("://")
+    one = scheme in ("s3", "https") and rest and not has_magic(rest.partition("?")[0])
+    if not one or any(letter.isspace() or not letter.isprintable() for letter in address):
+        raise TableError(
+            f"table={shown} needs the environment variable {name} to hold the address of one file, "
+            "s3://… or https://…; set it to that"
+        )
+    return address
 
 
 def _file(table: Table, path: str, shown: str) -> File:
@@ -181,6 +231,8 @@ def _file(table: Table, path: str, shown: str) -> File:
             text = decoded(unquote_to_bytes(os.fsencode(value)))
             values[name] = None if value in (_NULL, "") else text
     own = tuple(values.get(name) for name in table.partitions)
+    if variable := _VARIABLE.fullmatch(path):  # of the one kind that is read, whatever its ending
+        return File(Path(f"{variable[1]}{PARQUET[0]}"), shown, own, path)
     return File(Path(path), shown, own, path if _URL.match(path) else None)
 
 
@@ -239,8 +291,6 @@ def kind_of(table: Table, files: Sequence[File]) -> tuple[str, ...]:
     remote = any(file.address for file in files)
     if remote and kinds[0] is not PARQUET:
         raise TableError(f"table={files[0].shown} is no Parquet file, which remote ones must be")
-    if remote and any(has_magic(str(file.address)) for file in files):
-        raise TableError("table is an address with a pattern; give a list of addresses")
     return kinds[0]
 
 
@@ -252,8 +302,11 @@ def _open_address(path: str, shown: str) -> None:
     if may_hold_a_secret(path):  # nor is it quoted: where a secret ends is not known
         raise TableError(
             f"{shown} is an address with a user, a query, a fragment or white space, which may be "
-            "secret; give the address alone, and the secret to DuckDB (CREATE PERSISTENT SECRET)"
+            "secret; give the address alone, and the secret to DuckDB (CREATE PERSISTENT SECRET), "
+            "or env://NAME and the address in the environment variable NAME"
         )
     scheme, shown = match[1], f"{shown}={path}" if shown == "table" else shown
     if scheme not in _REMOTE or not path.startswith(f"{scheme}://"):
         raise TableError(f"{shown} cannot be read; give a text s3://… or https://…, or a path")
+    if scheme == "env" and not _VARIABLE.fullmatch(path):
+        raise TableError(f"{shown} names no environment variable; give env:// and its name")
