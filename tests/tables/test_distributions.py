@@ -17,7 +17,7 @@ import pytest
 
 import lownoise as ln
 from command_line import run
-from lownoise.errors import LownoiseError
+from lownoise.errors import LownoiseError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
 
 N = 300
@@ -239,3 +239,14 @@ def test_counts_of_groups_are_marginals_of_their_joint_cells_or_of_those_that_ar
     for wrong in ({}, ["sex"], None):
         with pytest.raises(LownoiseError):
             ln.Count(wrong)
+
+
+@pytest.mark.parametrize("unit", [{}, {"privacy_unit": "who", "rows_per_unit": 2}])
+def test_all_rows_are_counted_whatever_a_column_holds(unit):
+    """Half a row is 11 deviations of the noise, and 22 of a row alone: below 1e-25."""
+    rows = pd.DataFrame({"id": [7, None, "a", 0, 0], "who": ["p", "p", "p", "q", "q"]})
+    plan = ln.plan(ln.Count("id"), budget=ln.zcdp(1e3), relation="add_remove", **unit)
+    assert round(float(plan.release(rows)[()])) == (4 if unit else 5)
+    for given in ({}, {"by": "id", "way": 1}, {"by": "id", "sets": [[]]}):
+        with pytest.raises(QuestionError, match=r"^Count.by is groups, .*; give one of them$"):
+            ln.Count(**given)

@@ -75,16 +75,17 @@ def Histogram(  # noqa: N802 (as above)
 
 
 def Count(  # noqa: N802 (as above)
-    by: Mapping[str, Categories],
+    by: Mapping[str, Categories] | str | None = None,
     *,
     way: int | None = None,
     sets: Sequence[Sequence[str]] | None = None,
     outside: str | Mapping[str, object] = "drop",
 ) -> Marginals:
-    """Return the question of how many rows are in each group.
+    """Return the question of how many rows are in each group, or in all.
 
     Args:
-        by: attributes and their categories, as of `ln.Marginals`; groups are their joint cells.
+        by: attributes and their categories, as of `ln.Marginals`; groups are their joint cells. Or
+            the name of any column, for the number of all rows, whatever they hold there.
         way: counts by all choices of up to so many of the attributes, in place of the joint cells.
         sets: counts by these choices, in place of the joint cells.
         outside: as of `ln.Distribution`.
@@ -96,7 +97,17 @@ def Count(  # noqa: N802 (as above)
         >>> question = Count({"sex": ["F", "M"], "region": 4})
         >>> [question.names(s) for s in question.sets()]
         [('sex', 'region')]
+        >>> question = Count("id")
+        >>> [question.names(s) for s in question.sets()]
+        [()]
     """
+    if by is None or (isinstance(by, str) and not (way is None and sets is None)):
+        raise QuestionError(
+            'Count.by is groups, as {"sex": ["F", "M"]}, or alone the name of any column, as "id", '
+            "for the number of all rows; give one of them"
+        )
+    if isinstance(by, str):  # one category and an extra one: no row is left out
+        return Marginals({by: 1}, sets=[[]], outside="extra")
     if way is None and sets is None and isinstance(by, Mapping):
         sets = [list(by)]
     return Marginals(by, way=way, sets=sets, outside=outside)
