@@ -31,6 +31,7 @@ from lownoise.engines.source import Columns
 from lownoise.engines.tables import File, found_files, located
 from lownoise.errors import EngineError, LownoiseError, SpecError, TableError, bare
 from lownoise.numbers.values import LONGEST, number, number_of_text
+from lownoise.privacy.units import PrivacyUnit
 from lownoise.spec import read_spec
 
 PLAN = ln.plan(ln.Mean(["a"], ln.Box([0], [9])), budget=ln.zcdp(0.5), relation="add_remove")
@@ -447,6 +448,30 @@ def test_a_remote_file_is_read_whole_where_it_has_texts(tmp_path):
     path = written(tmp_path / "t.parquet", {"a": pa.array([b"\xff"]).cast(pa.string(), safe=False)})
     found = _bytes(ibis.duckdb.connect(), File(path, "t", (), str(path)))
     assert pa.parquet.ParquetFile(found).metadata.num_rows == 1
+
+
+def files_of_each_kind(folder):
+    table = pa.table({"a": ["1", "2", "7"], "w": ["x", None, "y"]})
+    pa.parquet.write_table(table, folder / "t.parquet")
+    pa.feather.write_feather(table, folder / "t.feather")
+    (folder / "t.jsonl").write_text('{"a": 1, "w": "x"}\n{"a": 2}\n{"a": 7, "w": "y"}\n')
+    (folder / "t.csv").write_text("a,w\n1,x\n2\n7,y\n")
+    return [folder / f"t.{own}" for own in ("parquet", "feather", "jsonl", "csv")]
+
+
+def test_a_source_has_its_rows_whenever_they_are_read(tmp_path):
+    for path in files_of_each_kind(tmp_path):
+        for table in (path, ln.Table(path, partitions=["p"]), [path, path]):
+            source = opened(table, Columns(["a", "w"]))
+            bounded = source.bounded(PrivacyUnit("w", 1), ["a"])
+            for own in (source, bounded):
+                found = [
+                    sorted(x for b in own.batches(["a"]) for x in b.numbers[0]) for _ in range(3)
+                ]
+                assert found[0] == found[1] == found[2], path
+                assert len(found[0]) >= 2, path
+                groups = [sum(g.counts.sum() for g in own.group_sums([], ["w"])) for _ in "12"]
+                assert groups == [len(found[0])] * 2, path
 
 
 class Remote(LocalFileSystem):

@@ -150,8 +150,9 @@ class TextSource(AbstractSource):
     def bounded(self, unit: PrivacyUnit, columns: Sequence[str]) -> AbstractSource:
         """Return the first rows of each unit, as the embedded engine numbers them."""
         from lownoise.engines.duckdb import registered
+        from lownoise.engines.frames import ArrowRows
 
-        return registered(self.reader()).bounded(unit, columns)
+        return registered(ArrowRows(self.reader)).bounded(unit, columns)
 
     def _read(self, columns: Sequence[str], made: Callable[[list[Column]], Any]) -> Iterator[Any]:
         """Yield what is made of each block, in order; blocks are parsed in threads."""

@@ -24,7 +24,7 @@ from lownoise.engines.cells import alike, quiet
 from lownoise.engines.delimited import TextSource
 from lownoise.engines.files import fit, guarded, open_files, text_files
 from lownoise.engines.folds import Batch
-from lownoise.engines.frames import arrow_of
+from lownoise.engines.frames import ArrowRows, arrow_of
 from lownoise.engines.parts import Part, PlainTable, fold
 from lownoise.engines.source import AbstractSource, Groups, Sums, named
 from lownoise.engines.tables import Table
@@ -319,10 +319,10 @@ def opened(
     return found
 
 
-def registered(reader: Any) -> DuckSource:  # noqa: ANN401
-    """Return a table whose rows an Arrow reader gives once, on an embedded DuckDB of its own."""
+def registered(rows: ArrowRows) -> DuckSource:
+    """Return a table of these rows, on an embedded DuckDB of its own."""
     connection = _embedded()
-    connection.con.register("records", reader)
+    connection.con.register("records", rows)
     return DuckSource(connection, connection.table("records"))
 
 

@@ -13,7 +13,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.engines.delimited import TextFile, open_text
-from lownoise.engines.frames import plain, require_arrow
+from lownoise.engines.frames import ArrowRows, plain, require_arrow
 from lownoise.engines.json_lines import open_lines
 from lownoise.engines.parts import PlainTable
 from lownoise.engines.source import named, no_numbers, require
@@ -71,8 +71,8 @@ def open_files(
     as_it_is = PlainTable.of_files([file.path for file in files]) if files and here else None
     if native:
         return guarded(files[0].shown, lambda: _native(connection, files)), as_it_is
-    reader = guarded(named(table), lambda: _rows(table, columns.names, files, form.read))
-    connection.con.register("records", reader)
+    read = partial(_rows, table, columns.names, files, form.read)
+    connection.con.register("records", guarded(named(table), lambda: ArrowRows(read)))
     return connection.table("records"), as_it_is
 
 

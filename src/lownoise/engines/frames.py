@@ -12,7 +12,7 @@ import math
 import uuid
 from contextlib import suppress
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 from weakref import WeakSet
 
 import numpy as np
@@ -23,6 +23,8 @@ from lownoise.errors import TableError
 from lownoise.numbers.values import REAL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lownoise.engines.source import Columns
 
 _READ: WeakSet[Any] = WeakSet()  # readers that a release has read
@@ -46,6 +48,31 @@ def kept(table: Any) -> Any:  # noqa: ANN401
     _require_unread(table)
     with alike(_unread(table)):
         return _all_of(pa.RecordBatchReader.from_stream(table), table)
+
+
+@final
+class ArrowRows:
+    """Rows that are read anew as often as an engine asks for them.
+
+    A reader gives its rows once, and to whoever asks again none: a table without rows, in silence.
+
+    Args:
+        read: returns a new Arrow reader; the first one is asked for now, so that it fails here.
+    """
+
+    def __init__(self, read: Callable[[], Any]) -> None:
+        self._read, self._first = read, [read()]
+        self._schema = self._first[0].schema
+
+    def __arrow_c_schema__(self) -> Any:  # noqa: ANN401 (Arrow's own)
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, asked: Any = None) -> Any:  # noqa: ANN401 (Arrow's own)
+        try:
+            reader = self._first.pop()
+        except IndexError:
+            reader = self._read()
+        return reader.__arrow_c_stream__(asked)
 
 
 def _of_ibis(table: object) -> bool:
