@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -31,6 +33,7 @@ from lownoise.privacy import ApproxDP
 from lownoise.privacy.readings import spent, within
 from lownoise.release import codec, encoding, folders, stored
 from lownoise.release.codec import Origin
+from lownoise.release.members import DOCUMENT, Members, check_joint, joint_digest, joint_event
 from lownoise.release.readable import Readable
 from lownoise.release.release import Release
 from lownoise.sets.domains import AbstractCompound, Points
@@ -86,7 +89,10 @@ def verify(
     domain: AbstractDomain | None = None,
     largest: int = streams.LARGEST,
 ) -> Verification:
-    """Check a plan or a release, and the integers of marginals that lie beside it.
+    """Check a plan or a release, and the integers of marginals that lie beside it; or several.
+
+    Of a folder of several on one budget every member is checked, that it is the one that was
+    written, and what all reveal together.
 
     It proves what follows: that the noise covers what it says, what it costs, how near it is to the
     least, and that answers are those of the integers. It does not prove who wrote the file: the
@@ -110,6 +116,8 @@ def verify(
     """
     if isinstance(source, str) and (not source.strip() or source.lstrip()[0] in "{["):
         return _of_text(source, domain, largest)
+    if (together := _folder_of_several(source)) is not None:
+        return _several(together, domain, largest)
     file, text = _opened(source)
     try:
         found = _of_text(text, domain, largest)
@@ -120,6 +128,52 @@ def verify(
     if not released or document["terms"]["question"].get("kind") != _MARGINALS:
         return found
     return Verification((*found.checks, _integers(file.parent)))
+
+
+def _folder_of_several(path: str | PathLike[str]) -> Path | None:
+    """Return the folder of plans or releases on one budget that a path means, if any."""
+    with suppress(OSError, ValueError, TypeError):
+        file = Path(path)
+        folder = file.parent if file.name == DOCUMENT else file
+        return folder if (folder / DOCUMENT).exists() else None
+    return None
+
+
+def _several(folder: Path, domain: AbstractDomain | None, largest: int) -> Verification:
+    """Return the checks of all members of a folder, and of what they are together."""
+    members = codec.guarded(lambda: Members.of(folder))
+    found: list[Check] = []
+    every: list[Terms] = []
+    payers: list[Any] = []
+    for place, names in members.by_place(members.kind).items():
+        own = verify(folder / place, domain=domain, largest=largest)
+        whose = ", ".join(map(quoted, names))
+        found += [replace(check, name=f"{whose}: {check.name}") for check in own.checks]
+        document = codec.parsed(folders.read_document(folder / place))
+        try:
+            read = partial(stored.terms_from_dict, document["terms"], domain)
+            terms = codec.guarded(read)
+            same = codec.guarded(partial(members.holds, place, terms))
+        except LownoiseError as error:
+            found.append(Check(f"{whose}: as listed", holds=False, found=str(error)))
+            continue
+        found.append(Check(f"{whose}: as listed", same, f"plan {stored.plan_digest(terms)}"))
+        every.append(terms)
+        payers.append(document.get("spend"))
+    return Verification((*found, *_jointly(every, members, payers)))
+
+
+def _jointly(every: list[Terms], members: Members, payers: list[Any]) -> list[Check]:
+    """Return the checks of what members are together."""
+    name = "together within the budget"
+    try:
+        check_joint(every, members.budget)
+        paid = replace(_paid(members.budget, joint_event(every)), name=name)
+    except LownoiseError as error:
+        paid = Check(name, holds=False, found=str(error))
+    one = all(own == payers[0] for own in payers)
+    said = f"an account's entry says: together {joint_digest(every)}"
+    return [paid, Check("one entry pays", one, said)]
 
 
 def _opened(path: str | PathLike[str]) -> tuple[Path, str]:

@@ -18,8 +18,8 @@ from lownoise.errors import (
     QuestionError,
     TableError,
 )
-from lownoise.planning.joint import joint_event
 from lownoise.privacy.readings import within
+from lownoise.release.members import joint_event
 
 BUDGETS = [ln.zcdp(0.5), ln.gaussian_dp(0.8), ln.approx_dp(1.0, 1e-6), ln.pure_dp(1.0)]
 SIZE = 60
@@ -154,7 +154,7 @@ def test_folders_that_were_edited_are_refused(tmp_path):
     other = planned(ln.zcdp(2.0)).release(TABLE)
     path.write_text(text)
     other["means"].save(tmp_path / "published" / "1.json")
-    with pytest.raises((FileError, PlanError), match="more together"):
+    with pytest.raises((FileError, PlanError), match="another than together"):
         ln.JointRelease.load(tmp_path / "published")
 
 
@@ -311,3 +311,66 @@ def test_options_that_are_no_mappings_are_refused_in_one_line(options, said):
             relation="add_remove",
             options=options,
         )
+
+
+@pytest.mark.parametrize("budget", BUDGETS[1:], ids=str)
+def test_a_folder_says_whose_it_is_and_is_verified_as_one(budget, tmp_path):
+    """Members are those that were written, the account's entry names them, and cost is of all."""
+    reading = {"reading": "gaussian"} if isinstance(budget, type(BUDGETS[2])) else {}
+    ledger = ln.Ledger.create(tmp_path / "ledger", "people", budget, **reading)
+    plan = planned(budget)
+    plan.save(tmp_path / "plan")
+    again = ln.JointPlan.load(tmp_path / "plan")
+    assert str(again) == str(plan)
+    assert again.cost == plan.cost
+    release = again.release(TABLE, ledger)
+    release.save(tmp_path / "made")
+    for folder in ("plan", "made"):
+        found = ln.verify(tmp_path / folder)
+        assert found
+        names = {check.name for check in found.checks}
+        assert {"'means': as listed", "together within the budget", "one entry pays"} <= names
+        assert ln.verify(tmp_path / folder / "together.json")
+        # the entry of the account names the plans, and so does what is said of either folder
+        (note,) = [entry.note for entry in ledger.entries()]
+        assert note.split(":")[0] in found.checks[-1].found
+    with pytest.raises(FileError, match="has plans"):
+        ln.JointRelease.load(tmp_path / "plan")
+    with pytest.raises(FileError, match="has releases"):
+        ln.JointPlan.load(tmp_path / "made")
+    # a release of the same plan in the place of one, by no digest of its own
+    release = again.release(TABLE)
+    (tmp_path / "made" / "3.json").unlink()
+    release["spread"].save(tmp_path / "made" / "3.json")
+    wrong = [check.name for check in ln.verify(tmp_path / "made").checks if not check.holds]
+    assert wrong == ["'spread': as listed", "one entry pays"]
+    with pytest.raises(FileError, match="another than together"):
+        ln.JointRelease.load(tmp_path / "made")
+
+
+def test_a_folder_that_reveals_more_than_its_budget_is_seen(tmp_path):
+    """Also where every member holds, and whoever wrote it made the digests anew."""
+    from lownoise.release.codec import digest
+
+    planned(ln.zcdp(2.0)).save(tmp_path / "plan")
+    path = tmp_path / "plan" / "together.json"
+    fields = json.loads(path.read_text())
+    fields["budget"]["rho"] = 1.0
+    fields["digest"] = digest(fields)
+    path.write_text(json.dumps(fields))
+    wrong = [check.name for check in ln.verify(tmp_path / "plan").checks if not check.holds]
+    assert wrong == ["together within the budget"]
+
+
+def test_folders_without_digests_of_members_are_read(tmp_path):
+    """As they were written before."""
+    from lownoise.release.codec import digest
+
+    planned().release(TABLE).save(tmp_path / "made")
+    path = tmp_path / "made" / "together.json"
+    fields = json.loads(path.read_text())
+    del fields["members"]
+    fields["digest"] = digest(fields)
+    path.write_text(json.dumps(fields))
+    assert ln.verify(tmp_path / "made")
+    assert list(ln.JointRelease.load(tmp_path / "made")) == list(QUESTIONS)

@@ -26,7 +26,7 @@ def together(
 ) -> None:
     """Plan several questions on one budget and, with --out, release them: one entry pays."""
     from lownoise import report
-    from lownoise.planning.joint import once
+    from lownoise.release.members import once
     from lownoise.spec import read_together
 
     read = read_together(spec)

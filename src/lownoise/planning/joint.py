@@ -7,37 +7,29 @@ and one file.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from lownoise.errors import FileError, PlanError, quoted
+from lownoise.numbers.arguments import checked_number
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.numbers.readable import html_table
-from lownoise.numbers.rounding import decimal_up, exact, root_up
+from lownoise.planning.release_plan import Plan
 from lownoise.privacy import PureDP
-from lownoise.privacy.budget import budget_from_dict, budget_to_dict
-from lownoise.privacy.events import GaussianEvent, PureNoiseEvent
-from lownoise.privacy.readings import within
 from lownoise.release import codec
 from lownoise.release.execution import execute_together
+from lownoise.release.folders import read_document
+from lownoise.release.members import Members, joint_event, once, write_members
 from lownoise.release.release import Release
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from os import PathLike
 
-    from lownoise.planning.release_plan import Plan
     from lownoise.privacy import Budget, Event, Payer
-    from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
-
-_DOCUMENT = "together.json"
-_KIND = "together"
-T = TypeVar("T")
 
 
 @final
@@ -119,6 +111,51 @@ class JointPlan:
         if len(each) < len(self):
             total += f"; with a plan for each question {self.apart:.4g}"
         return "\n".join([repr(self), *rows, total])
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a new folder: every plan as its own, and `together.json`, which names them.
+
+        Raises:
+            FileError: where the folder exists or cannot be written.
+        """
+        split = {"shares": dict(self.shares), "importance": dict(self.importance)}
+        write_members(_made(path), "plans", self.plans, self.budget, **split, apart=self.apart)
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str], domains: Mapping[str, AbstractDomain] | None = None
+    ) -> JointPlan:
+        """Return what `save` wrote.
+
+        Args:
+            path: the folder.
+            domains: of questions whose domain is a program, which no file holds, by name.
+
+        Raises:
+            FileError: where it is no such folder, is damaged, or its plans reveal more together
+                than the budget, or have different relations.
+        """
+        return codec.guarded(lambda: cls._read(Members.of(path), domains or {}))
+
+    @classmethod
+    def _read(cls, members: Members, domains: Mapping[str, AbstractDomain]) -> JointPlan:
+        read = {
+            place: Plan.from_json(read_document(members.folder / place), domains.get(names[0]))
+            for place, names in members.by_place("plans").items()
+        }
+        members.check({place: own.terms for place, own in read.items()})
+
+        def numbers(word: str) -> dict[str, float]:
+            given = members.fields[word]
+            return {name: checked_number(word, given[name]) for name in members.places}
+
+        return cls(
+            {name: read[place] for name, place in members.places.items()},
+            members.budget,
+            numbers("shares"),
+            numbers("importance"),
+            checked_number("apart", members.fields["apart"]),
+        )
 
     def release(self, table: Any, ledger: Payer | None = None) -> JointRelease:  # noqa: ANN401
         """Read the table, add the noises, and return all answers; one entry pays for them.
@@ -206,14 +243,7 @@ class JointRelease:
         Raises:
             FileError: where one cannot be written.
         """
-        places: dict[str, str] = {}
-        for i, (names, own) in enumerate(once(self.releases).items(), start=1):
-            place = f"{i}" if own.terms.view.folder else f"{i}.json"
-            own.save(folder / place)
-            places |= dict.fromkeys(names, place)
-        places = {name: places[name] for name in self.releases}
-        document = {"budget": budget_to_dict(self.budget), "releases": places}
-        codec.write(folder / _DOCUMENT, codec.dump(_KIND, document))
+        write_members(folder, "releases", self.releases, self.budget)
 
     @classmethod
     def load(
@@ -229,90 +259,18 @@ class JointRelease:
             FileError: where it is no such folder, is damaged, or its releases reveal more together
                 than the budget, or have different relations or entries of a ledger.
         """
-        folder = Path(path)
-        try:
-            text = (folder / _DOCUMENT).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise FileError(
-                f"folder={folder} has no {_DOCUMENT}; give one that was saved"
-            ) from None
-        return codec.guarded(lambda: cls._read(codec.load(_KIND, text), folder, domains or {}))
+        return codec.guarded(lambda: cls._read(Members.of(path), domains or {}))
 
     @classmethod
-    def _read(
-        cls, fields: dict[str, Any], folder: Path, domains: Mapping[str, AbstractDomain]
-    ) -> JointRelease:
-        content = json.dumps(fields["releases"])
-        if set(fields) != {"format", "digest", "budget", "releases"} or not fields["releases"]:
-            raise FileError(f"{_DOCUMENT} has other fields than it is written with")
-        if fields["digest"] != codec.digest(fields):
-            raise FileError(f"{_DOCUMENT} was edited: its digest is another")
-        budget = budget_from_dict(fields["budget"])
-        made: dict[str, Release] = {}
-        read: dict[str, Release] = {}
-        for name, place in fields["releases"].items():
-            i = len(read) + 1
-            if place not in (*read, f"{i}", f"{i}.json"):  # nothing outside of the folder
-                raise FileError(f"{_DOCUMENT}.releases={content[:80]} is not as it is written")
-            if place not in read:
-                read[place] = Release.load(folder / place, domains.get(name))
-            made[name] = read[place]
-        check_joint([own.terms for own in read.values()], budget)
-        if len({own.spend for own in made.values()}) > 1:
+    def _read(cls, members: Members, domains: Mapping[str, AbstractDomain]) -> JointRelease:
+        read = {
+            place: Release.load(members.folder / place, domains.get(names[0]))
+            for place, names in members.by_place("releases").items()
+        }
+        members.check({place: own.terms for place, own in read.items()})
+        if len({own.spend for own in read.values()}) > 1:
             raise FileError("releases were not paid by one entry; they are not of one publication")
-        return cls(made, budget)
-
-
-def once(owned: Mapping[str, T]) -> dict[tuple[str, ...], T]:
-    """Return each value once, by all names that have it, in their order.
-
-    Examples:
-        >>> once({"a": (one := [1]), "b": [2], "c": one})
-        {('a', 'c'): [1], ('b',): [2]}
-    """
-    names: dict[int, list[str]] = {}
-    for name, own in owned.items():
-        names.setdefault(id(own), []).append(name)
-    return {tuple(own): owned[own[0]] for own in names.values()}
-
-
-def joint_event(every: list[Terms]) -> Event:
-    """Return what releases of one table reveal together, rounded up.
-
-    Raises:
-        PlanError: where their noise is not all Gaussian, or all pure.
-    """
-    events = [terms.cost.event for terms in every]
-    if all(isinstance(own, GaussianEvent) for own in events):
-        return GaussianEvent(root_up(_sum(own.as_mu_square() for own in events)))
-    if not all(isinstance(own, PureNoiseEvent) for own in events):
-        raise PlanError("noise is neither all Gaussian nor all pure; give one kind of mechanism")
-    pairs = [own.as_pair() or (math.inf, 0.0) for own in events]
-    return PureNoiseEvent(
-        epsilon=decimal_up(sum((max(exact(e), Fraction(e)) for e, _ in pairs), Fraction(0))),
-        rho=decimal_up(_sum(own.as_rho() for own in events)),
-        mu=decimal_up(Fraction(root_up(_sum(own.as_mu_square() for own in events)))),
-    )
-
-
-def _sum(parts: Iterable[Fraction | None]) -> Fraction:
-    return sum((own for own in parts if own is not None), Fraction(0))
-
-
-def check_joint(every: list[Terms], budget: Budget) -> None:
-    """Refuse releases that reveal more together than a budget, or are of different relations.
-
-    Raises:
-        PlanError: as said.
-    """
-    if not within(budget, joint_event(every)):
-        raise PlanError(f"releases reveal more together than {budget}; plan them anew")
-    first = every[0]
-    for terms in every:
-        if terms.relation != first.relation or terms.size != first.size:
-            raise PlanError("releases are of different relations or sizes; plan them together")
-        if terms.neighbours != first.neighbours:
-            raise PlanError("releases hide rows of different units; plan them together")
+        return cls({n: read[place] for n, place in members.places.items()}, members.budget)
 
 
 def _made(path: str | PathLike[str]) -> Path:

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 from lownoise.errors import PlanError, quoted
 from lownoise.numbers.arguments import checked_number
 from lownoise.numbers.rounding import decimal_down, exact, root_down
-from lownoise.planning.joint import JointPlan, check_joint, checked_question
+from lownoise.planning.joint import JointPlan, checked_question
 from lownoise.planning.merging import Merged, merged
 from lownoise.planning.verb import plan
 from lownoise.privacy import ApproxDP, PureDP, Zcdp, gaussian_dp, pure_dp, zcdp
 from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.units import OF_UNITS
 from lownoise.release.comparison import GAUSSIAN
+from lownoise.release.members import check_joint
 from lownoise.sensitivity.relations import checked_word
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from lownoise.privacy import checked_ledger
 from lownoise.release import folders
 from lownoise.release.codec import Spend, now, versions
 from lownoise.release.comparison import GAUSSIAN
+from lownoise.release.members import joint_note
 from lownoise.release.release import Release
 from lownoise.release.stored import derived, plan_digest, plan_document
 from lownoise.sensitivity.relations import relation_name
@@ -166,7 +167,7 @@ def execute_together(
         records, spend = charged(
             ledger,
             event,
-            f"together: {'; '.join(terms.view.note for terms in every)}"[:200],
+            joint_note(every),
             lambda: _each(every, table),
             asked=asked,
             relation=every[0].relation,
