@@ -3,19 +3,24 @@
 
 Java runs beside, as it does for every driver; each fork is a driver of its own to it, and dies as
 Python does. A program of its own, because a process that forks must not have opened a database.
+
+What `kill -9` leaves of a ledger and of files is what is on disk at that step. So a folder is
+copied after every step of one release that changed it, and each copy is what a driver leaves that
+dies there or at any step until the next one. Some drivers do die, at each stage, and leave that.
 """
 
 import json
 import os
 import sys
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import befallen
 import sparks
 from crash import harness
 
-FILES = ("engines/spark.py", "privacy/ledger.py", "release/codec.py")
+FILES = (*harness.CLOSELY, *harness.COARSELY)
 STEPS = (
     "a task",  # on an executor, while the driver waits for it
     "engines/spark.py:fold:return",
@@ -28,13 +33,30 @@ class DyingAt(befallen.Steps):
     """Die at the first step of a name."""
 
     def __init__(self, name):
-        super().__init__(FILES, ())
+        super().__init__(FILES, harness.LINES)
         self._name = name
 
     def _step(self, file, frame, event):
         super()._step(file, frame, event)
         if self.names[-1] == self._name:
             befallen.die()
+
+
+class Copying(befallen.Steps):
+    """Copy a folder after every step that changed what is in it; a copy's name is the step."""
+
+    def __init__(self, folder, copies):
+        super().__init__(FILES, harness.LINES)
+        self._folder, self._copies, self._last = folder, copies, None
+
+    def _step(self, file, frame, event):
+        super()._step(file, frame, event)
+        own = {path.name: path.read_bytes() for path in self._folder.iterdir()}
+        if own != self._last:
+            (self._copies / f"{len(self.names)}").mkdir()
+            for name, content in own.items():
+                (self._copies / f"{len(self.names)}" / name).write_bytes(content)
+            self._last = own
 
 
 def driven(job):
@@ -66,28 +88,59 @@ def killing(driver, batches):
     yield from batches
 
 
+def on_disk(folder):
+    """Return the ledger but for its times, shortened, and which other files there are."""
+    ledger, files = harness.on_disk(folder)
+    return [sha256(ledger).hexdigest(), *(name for name, _ in files)]
+
+
+def left_at(copies, names, plan, table):
+    """Return what a driver leaves that dies at each of the steps that changed something."""
+    facts = []
+    for folder in sorted(copies.iterdir(), key=lambda own: int(own.name)):
+        fact = {"at": names[int(folder.name) - 1], "disk": on_disk(folder), **harness.left(folder)}
+        for name in ("again", "too-many"):
+            fact[name] = harness.attempt(harness.whole(plan, table, folder, f"{name}.json"))
+        facts.append({**fact, "after": harness.left(folder)})
+    return facts
+
+
 def main(root):
     from lownoise.engines.source import Columns
     from lownoise.engines.spark import opened
 
     opened(sparks.session().range(1), Columns(["id"]))  # which asks the executors, once
-    plan, _ = harness.prepare()
+    plan, (table, _) = harness.prepare()
 
-    def release(folder, at=None, name="release.json"):
-        def job(table):
+    def release(folder, steps, at=None, name="release.json"):
+        def job(rows):
             if at == "a task":
-                table = table.mapInArrow(partial(killing, os.getpid()), "x double, y double")
-            DyingAt(at).during(harness.whole(plan, table, folder, name))()
+                rows = rows.mapInArrow(partial(killing, os.getpid()), "x double, y double")
+            return steps.during(harness.whole(plan, rows, folder, name))()
 
         return harness.outcome(harness.child(driven(job)))
 
-    facts = []
+    killed = []
     for number, at in enumerate(STEPS):
         folder = harness.fresh(root / f"k{number}", 0.2)
-        facts.append({"at": at, **release(folder, at), **harness.left(folder)})
+        said = release(folder, DyingAt(at), at)
+        killed.append({"at": at, **said, "disk": on_disk(folder)})
+        killed[-1] |= harness.left(folder)
     folder = root / f"k{STEPS.index('a task')}"
-    again = [release(folder, name=f"{name}.json") for name in ("again", "too-many")]
-    return {"facts": facts, "again": again, "after": harness.left(folder)}
+    again = [release(folder, DyingAt(None), name=f"{n}.json") for n in ("again", "too-many")]
+    known, _ = harness.every_step(plan, table, root)
+    (root / "copies").mkdir()
+    steps = Copying(harness.fresh(root / "whole", 0.2), root / "copies")
+    done = release(root / "whole", steps)
+    assert done["code"] == 0, done
+    return {
+        "killed": killed,
+        "again": again,
+        "after": harness.left(folder),
+        "known": known,
+        "names": done["said"],
+        "swept": left_at(root / "copies", done["said"], plan, table),
+    }
 
 
 if __name__ == "__main__":

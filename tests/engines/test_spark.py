@@ -9,6 +9,7 @@ let through; a plan that draws anew taken, or a limit, a window or the first of 
 import decimal
 import os
 import signal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -240,6 +241,52 @@ def test_tasks_that_fail_and_partitions_that_are_made_again_add_nothing(cached):
         assert (found.count, found.sums) == (999, (int(values.clip(1, 9).sum()),))
     finally:
         table.unpersist()
+
+
+def test_an_executor_that_dies_at_any_step_of_a_fold_adds_nothing(tmp_path, monkeypatch):
+    """The first attempt at a partition dies at a step of what adds its rows up, and is made again.
+
+    A step is a call or a return of the package's, or a line of the fold itself; every ninth is
+    tried, from before the first row to behind the last.
+    """
+    root, parts, stride = str(Path(spark.__file__).parent), 10, 9
+
+    def dying(work, batches):
+        import os
+        import signal
+        import sys
+        from pathlib import Path
+
+        from pyspark import TaskContext
+
+        from lownoise.engines import executors
+
+        task, step = TaskContext.get(), 0
+
+        def trace(frame, event, _):
+            nonlocal step
+            if not frame.f_code.co_filename.startswith(root):
+                return None
+            frame.f_trace_lines = frame.f_code.co_name == "folded"
+            step += 1
+            if step == stride * task.partitionId() + 1:
+                (Path(tmp_path) / str(step)).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return trace
+
+        if task.attemptNumber() == 0:
+            sys.settrace(trace)
+        yield from executors.folded(work, batches)
+        sys.settrace(None)
+
+    monkeypatch.setattr(spark.executors, "folded", dying)
+    table = sparks.session().range(0, 999, 1, parts).selectExpr("double(id % 7) AS x")
+    query = TotalsQuery(contract.coding([0], [5], names=("x",)), drops_missing=False)
+    values = np.arange(999.0)[:, None] % 7
+    assert totals_query(query).of(table) == memory.totals(query, values)
+    died = sorted(int(path.name) for path in tmp_path.iterdir())
+    assert died == list(range(1, stride * len(died) + 1, stride))
+    assert 4 < len(died) < parts  # so that the last were beyond the last step
 
 
 def test_ten_million_rows():
