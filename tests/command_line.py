@@ -15,12 +15,15 @@ REACH = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")
 WITHIN_REACH = {**os.environ, "PYTHONPATH": os.pathsep.join(REACH)}
 
 
-def run(folder, *arguments, encoding="utf-8"):
-    """Run it in this process: every line of it but the interpreter's start."""
+def run(folder, *arguments, encoding="utf-8", terminal=False):
+    """Run it in this process: every line of it but the interpreter's start.
+
+    Where there is a terminal, errors and bars go to it.
+    """
     from lownoise import cli
 
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding, write_through=True) for _ in range(2))
-    code = 0
+    code, err.isatty = 0, lambda: terminal
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.chdir(folder)
         patch.setattr(sys, "argv", ["lownoise", *map(str, arguments)])

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,6 +60,26 @@ def test_plan_reads_no_data(folder):
     assert ln.Plan.from_json(machine.stdout).to_json() == machine.stdout
     assert (folder / "planned" / "plan.json").read_text() == machine.stdout
     assert "<html" in (folder / "planned" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "feather", "duckdb"])
+def test_a_bar_says_what_is_under_way_on_a_terminal_and_nothing_is_said_elsewhere(folder, ending):
+    opened(folder, "9")
+    frame = pd.read_csv(folder / "t.csv")
+    if ending == "duckdb":
+        duckdb.connect(folder / "t.duckdb").execute("CREATE TABLE t AS FROM frame").close()
+    elif ending != "csv":
+        write = {"parquet": "to_parquet", "feather": "to_feather", "jsonl": "to_json"}[ending]
+        lines = {"orient": "records", "lines": True} if ending == "jsonl" else {}
+        getattr(frame, write)(folder / f"t.{ending}", **lines)
+    for terminal in (True, False):
+        asked = ("release", "spec.toml", "--json", "--data", f"t.{ending}")
+        done = run(folder, *asked, terminal=terminal)
+        assert done.returncode == 0, done.stderr
+        assert ln.Release.from_json(done.stdout).to_json() == done.stdout
+        for said in ("fitting the noise", "summing the table"):
+            assert (said in done.stderr) == terminal
+        assert terminal or not done.stderr
 
 
 def test_release_the_whole_way(folder):

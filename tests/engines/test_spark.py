@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
+import pyspark.sql
 import pytest
 from tests.engines import test_contract as contract
 from tests.units import test_units as units
@@ -287,6 +288,15 @@ def test_an_executor_that_dies_at_any_step_of_a_fold_adds_nothing(tmp_path, monk
     died = sorted(int(path.name) for path in tmp_path.iterdir())
     assert died == list(range(1, stride * len(died) + 1, stride))
     assert 4 < len(died) < parts  # so that the last were beyond the last step
+
+
+def test_a_frame_of_spark_connect_is_refused_before_anything_is_asked_of_it(tmp_path):
+    place = {"__module__": "pyspark.sql.connect.dataframe"}
+    frame = type("DataFrame", (pyspark.sql.DataFrame,), place)
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(1))
+    with pytest.raises(TableError, match="is of Spark Connect, whose server alone knows its plan"):
+        MEAN.release(object.__new__(frame), ledger)
+    assert [e.state for e in ledger.entries()] == ["cancelled"]
 
 
 def test_ten_million_rows():

@@ -383,8 +383,8 @@ def opened(
         table = sessions.frame_of(table, columns)
     if "connect" in type(table).__module__:
         raise TableError(
-            "table=DataFrame is of Spark Connect, whose sums are not verified; give one of a "
-            "session in this process"
+            "table=DataFrame is of Spark Connect, whose server alone knows its plan; give one of a "
+            "session in this process, or write it to Parquet files and give those"
         )
     try:
         names, kinds = table.columns, [field.dataType for field in table.schema]
