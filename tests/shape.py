@@ -29,17 +29,17 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 110_800,
-    "of which code": 59_800,
-    "modules": 486,
+    "lines of source": 111_700,
+    "of which code": 60_300,
+    "modules": 489,
     "rooms": 27,
     "floors": 14,
     "generic functions": 9,
     "functions named _": 0,
     "files a box's mean runs through": 59,
     "files a pure plan of queries runs through": 60,
-    "pairs of places alike": 778,
-    "lines of tests": 72_200,
+    "pairs of places alike": 794,
+    "lines of tests": 72_500,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 630,
 }

@@ -320,8 +320,8 @@ def test_least_squares_are_those_of_all_rows():
 
 def test_mistakes_have_one_line_and_a_remedy():
     box = ln.Box([0, 0], [1, 1])
-    with pytest.raises(QuestionError, match=r"is no box; give ln\.Box"):
-        ln.Moments(["a", "b"], ln.Ball(2))
+    with pytest.raises(QuestionError, match=r"is no box and no .*; give ln\.Box"):
+        ln.Moments(["a", "b"], ln.Ball(2, order=3))
     with pytest.raises(QuestionError, match="one name a coordinate"):
         ln.Moments(["a"], box)
     with pytest.raises(QuestionError, match="rename one"):

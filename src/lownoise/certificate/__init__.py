@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How close to least a noise is, from both sides, recomputed from its evidence alone."""
 
+from lownoise.certificate.ball_moments import TurnedDual
 from lownoise.certificate.claim import Certificate, Claim, unit_of, upper_bound
 from lownoise.certificate.evidence import EVIDENCE, AbstractDual, Evidence, Moments
 from lownoise.certificate.finite import FiniteClaim, FiniteDual
@@ -36,6 +37,7 @@ __all__ = [
     "RotationDual",
     "SectionDual",
     "SquaresDual",
+    "TurnedDual",
     "order_norm",
     "unit_of",
     "upper_bound",

@@ -28,7 +28,7 @@ from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerT
 from lownoise.release.group_view import GroupView
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.regions import normal_quantile
-from lownoise.sets.domains import MomentBox
+from lownoise.sets.domains import AbstractMoments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -109,7 +109,7 @@ class MomentAnswers:
     beside: AbstractShape | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(getattr(self.terms.question, "domain", None), MomentBox):
+        if not isinstance(getattr(self.terms.question, "domain", None), AbstractMoments):
             raise PlanError("moments are of ln.Moments; other answers have estimate and interval")
 
     @property
@@ -118,8 +118,8 @@ class MomentAnswers:
         return tuple(self.terms.question.sources)
 
     @property
-    def _domain(self) -> MomentBox:
-        return cast("MomentBox", self.terms.question.domain)
+    def _domain(self) -> AbstractMoments:
+        return cast("AbstractMoments", self.terms.question.domain)
 
     @cached_property
     def _means(self) -> Vector:
@@ -444,6 +444,6 @@ def moments_of(terms: Terms, estimate: Callable[[], Vector], integers: Any) -> A
     """
     question = terms.question
     domain = getattr(getattr(question, "mean", question), "domain", None)
-    if isinstance(domain, MomentBox) and isinstance(question, GroupedMean):
+    if isinstance(domain, AbstractMoments) and isinstance(question, GroupedMean):
         return MomentGroups(terms, integers)
     return MomentAnswers(terms, estimate())

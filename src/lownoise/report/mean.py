@@ -26,7 +26,7 @@ from lownoise.report.view import (
     noise_section,
     totals,
 )
-from lownoise.sets.domains import MomentBox, Points, Polytope
+from lownoise.sets.domains import AbstractMoments, Points, Polytope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -104,7 +104,9 @@ class MeanView(AbstractView):
             ),
         )
         means = self._means() if self.counted else ()
-        if not isinstance(terms.question, Sum) and isinstance(terms.question.domain, MomentBox):
+        if not isinstance(terms.question, Sum) and isinstance(
+            terms.question.domain, AbstractMoments
+        ):
             means = (*means, *self._variances())
         return Section("answers", "Answers", (table, Prose(self.intervals(), note=True), *means))
 

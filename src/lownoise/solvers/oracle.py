@@ -17,8 +17,15 @@ import numpy as np
 from lownoise.certificate import OracleDual
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
-from lownoise.sets.bodies import LiftedOracle, MomentSet, OracleBody, OracleDifferences
+from lownoise.sets.bodies import (
+    BallMomentSet,
+    LiftedOracle,
+    MomentSet,
+    OracleBody,
+    OracleDifferences,
+)
 from lownoise.sets.frames import find_frame
+from lownoise.solvers.ball_moments import ball_solution
 from lownoise.solvers.generation import generate
 from lownoise.solvers.moments import moment_solution
 from lownoise.solvers.newton import Problem
@@ -44,7 +51,10 @@ _LOOSE = (
 
 def oracle_solution(body: AbstractOracleBody, asked: Asked) -> Solution:
     """Return the least ellipsoid around a body that a program knows."""
-    if isinstance(body.program, MomentSet) and asked.queries is None:
+    if isinstance(body.program, BallMomentSet) and asked.queries is None:
+        if not isinstance(body, OracleBody):
+            return ball_solution(body, asked)
+    elif isinstance(body.program, MomentSet) and asked.queries is None:
         apart = isinstance(body, OracleDifferences)
         if apart or (isinstance(body, LiftedOracle) and not body.program.searched):
             return moment_solution(body, asked)

@@ -131,8 +131,8 @@ class MeanSpec(AskedSpec):
         if info.data.get("kind") == "sum" and any(c.center is not None for c in columns.values()):
             raise ValueError("of sums are taken about zero; drop center")
         if info.data.get("kind") == "moments":
-            if listed or domain is not None:
-                raise ValueError("of moments have bounds of their own; drop points and domain")
+            if listed:
+                raise ValueError("of moments have bounds of their own, or a ball; drop points")
             if any(c.center is not None for c in columns.values()):
                 raise ValueError("of moments are taken about the middles of bounds; drop center")
         if listed and domain is not None:

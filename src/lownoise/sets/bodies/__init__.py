@@ -2,9 +2,10 @@
 """Bodies: the sets that noise must cover."""
 
 from lownoise.sets.bodies.abstract import AbstractBody, RoundedBody
+from lownoise.sets.bodies.ball_moments import BallMomentSet
 from lownoise.sets.bodies.corners import off_middle, signed
 from lownoise.sets.bodies.image import ImageBody, SymmetricBox, image_body
-from lownoise.sets.bodies.moments import MomentSet
+from lownoise.sets.bodies.moments import AbstractMomentSet, MomentSet
 from lownoise.sets.bodies.oracle import (
     AbstractOracleBody,
     LiftedOracle,
@@ -23,8 +24,10 @@ from lownoise.sets.bodies.tensors import TensorBall, TensorChanges
 
 __all__ = [
     "AbstractBody",
+    "AbstractMomentSet",
     "AbstractOracleBody",
     "AbstractPointBody",
+    "BallMomentSet",
     "ImageBody",
     "JointBody",
     "LiftedOracle",

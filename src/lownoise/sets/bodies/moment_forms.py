@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Vector
+    from lownoise.sets.bodies.moments import AbstractMomentSet
 
 _NEAR = 2.0**-20  # how near the greatest value a search comes
 _MOST_CELLS = 1 << 14
@@ -34,6 +35,8 @@ _MOST_ROUNDS = 200
 _LAST = 1e-9  # of the sum of y: the barrier's weight at the end
 _NEWTON = 30
 _CENTRED = 1e-3
+_FAINT = 2.0**-40  # of the greatest number of a form, so that none vanishes
+_OUTWARD = 1 + 2.0**-45
 
 
 @final
@@ -210,3 +213,55 @@ def _multipliers(graph: Vector, least: Vector) -> Vector:
                 break
         weight /= 20
     return np.asarray(y)
+
+
+def block_form(block: Vector) -> tuple[Vector, Vector]:
+    """Return BᵀB, and how far off it can be."""
+    size = np.abs(block).T @ np.abs(block)
+    return block.T @ block, growth(len(block) + 4) * size
+
+
+@final
+class Averaged:
+    """YᵀY averaged over flips of signs, and what it bounds.
+
+    Args:
+        y: Y, shape (k, n).
+        together: the columns of Y that no flip tells apart, and of what is constant, shape (k, m).
+        of: the moments.
+    """
+
+    def __init__(self, y: Vector, together: Vector, of: AbstractMomentSet) -> None:
+        d = of.width
+        squares = np.sum(y * y, axis=0)
+        floor = _FAINT * max(float(np.max(squares)), float(np.sum(together * together)), 1e-280)
+        self.singles = squares[:d] + floor
+        self.products = squares[of.products] + floor
+        alone = np.hstack([y[:, :d], y[:, of.products]])
+        numbers = np.append(self.singles, self.products)
+        m = together.shape[1]
+        rows = np.vstack([together, np.sqrt(floor) * np.eye(m)])
+        self.block = np.asarray(np.linalg.qr(rows, mode="r"))
+        inverse = np.linalg.inv(self.block)
+        x = together @ inverse
+        self._rest = np.abs(together - x @ self.block) + growth(m + 4) * (
+            np.abs(together) + np.abs(x) @ np.abs(self.block)
+        )
+        cover = (alone / numbers) @ alone.T + x @ x.T
+        size = np.abs(alone) / numbers @ np.abs(alone).T + np.abs(x) @ np.abs(x).T
+        self._cover = (cover + cover.T) / 2
+        self._doubt = growth(4 * y.shape[1] + 99) * float(np.linalg.norm(size))
+        self._size = float(np.linalg.norm(np.sum(np.abs(y), axis=1)))
+        self._entries = y.shape[1]
+
+    def length_up(self, form: float, times: float = 1.0) -> float:
+        """Return at least the greatest length, where the form is at most this.
+
+        Args:
+            form: at least the greatest sᵀNs.
+            times: the greatest entry of s.
+        """
+        own = np.sqrt((spectral_up(self._cover) + self._doubt) * form)
+        rest = float(np.linalg.norm(np.sum(self._rest, axis=1)))
+        hidden = growth(self._entries + 40) * self._size  # of Y and of the half widths
+        return float(own + times * (rest + hidden)) * _OUTWARD

@@ -24,6 +24,7 @@ columns both are bounded in `moment_forms`.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
@@ -31,50 +32,99 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import euclidean
-from lownoise.numbers.rounding import growth, spectral_up
+from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.abstract import AbstractSet, Farthest
-from lownoise.sets.bodies.moment_forms import Greatest, apart_up, corners, greatest, moments_up
+from lownoise.sets.bodies.moment_forms import (
+    Averaged,
+    Greatest,
+    apart_up,
+    block_form,
+    corners,
+    greatest,
+    moments_up,
+)
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Chosen, Integers, Vector
     from lownoise.sensitivity.factors import AbstractShape
 
-_FAINT = 2.0**-40  # of the greatest number of a form, so that none vanishes
 MOST_SEARCHED = 6  # columns, whose corners and faces are listed
 _FEW_ROWS = 16
 _OUTWARD = 1 + 2.0**-45
 
 
-@final
-class MomentSet(AbstractSet):
-    """{(x, (xᵢ − cᵢ)(xⱼ − cⱼ) for i ≤ j) : x in a box}; a point is encoded as its z.
+class AbstractMomentSet(AbstractSet):
+    """{(x, (xᵢ − cᵢ)(xⱼ − cⱼ) for i ≤ j) : x = c + r·z}, z of a set that flips of signs leave.
+
+    A point is encoded as its z, of sizes 1 at most.
 
     Args:
-        lower: of the box, shape (d,).
-        upper: above it in each coordinate, shape (d,).
+        middle: c, shape (d,).
+        half: r, rounded up, shape (d,).
+        within: the same, rounded down.
+        square: what zᵢ² are compared with, between 0 and 1.
+        product: the greatest |zᵢzⱼ|, i < j.
     """
 
-    def __init__(self, lower: Vector, upper: Vector) -> None:
-        self.lower, self.upper = lower, upper
-        self.middle = frozen(lower + (upper - lower) / 2)
-        half = np.maximum(upper - self.middle, self.middle - lower)
-        self.half = frozen(np.nextafter(half, np.inf))
-        within = np.minimum(upper - self.middle, self.middle - lower) * (1 - 2.0**-50)
-        d = lower.size
-        left, right = np.triu_indices(d)
+    def __init__(
+        self, middle: Vector, half: Vector, within: Vector, square: float, product: float
+    ) -> None:
+        self.middle, self.half = frozen(middle), frozen(half)
+        left, right = np.triu_indices(middle.size)
         self.left, self.right = left, right
         products = self.half[left] * self.half[right]
         self.scale = frozen(np.append(self.half, products))
         self.inner = frozen(np.append(within, within[left] * within[right]) * (1 - 2.0**-50))
-        square = left == right
-        self.center = frozen(np.append(self.middle, np.where(square, products / 2, 0.0)))
-        far = np.append(self.half, np.where(square, products / 2, products))
-        self.extent = frozen(far * _OUTWARD)
+        own = left == right
+        self.center = frozen(np.append(self.middle, np.where(own, products * square, 0.0)))
+        far = np.where(own, max(square, 1 - square), product)
+        self.extent = frozen(np.append(self.half, products * far) * _OUTWARD)
+
+    @abstractmethod
+    def form_up(
+        self, singles: Vector, products: Vector, gram: Vector, doubt: Vector | float = 0.0
+    ) -> Greatest:
+        """Return at least the greatest form of differences, and the u of it, or of some.
+
+        Args:
+            singles: nᵢ of each z, at least 0, shape (d,).
+            products: nᵢⱼ of each product of two, shape (d(d − 1)/2,).
+            gram: M of the squares, shape (d, d).
+            doubt: how far off each entry of it can be.
+        """
+
+    @abstractmethod
+    def moments_up(self, singles: Vector, products: Vector, gram: Vector, doubt: Vector) -> float:
+        """Return at least the greatest form of moments and a constant 1.
+
+        Args:
+            singles: as of `form_up`.
+            products: likewise.
+            gram: of the squares and the constant, shape (d + 1, d + 1).
+            doubt: how far off each entry of it can be.
+        """
+
+    @abstractmethod
+    def along_up(self, theta: Vector) -> float:
+        """Return at least the greatest Σ θᵢzᵢ + Σ θᵢⱼzᵢzⱼ + Σ θᵢᵢzᵢ²; shape (D,)."""
+
+    @abstractmethod
+    def _pair(self, u: Vector) -> Vector:
+        """Return the codes of pairs whose form is great, by the u of `form_up`, shape (n, 2, d)."""
+
+    @abstractmethod
+    def extreme_up(self, direction: Vector) -> Vector:
+        """Return the z of a point that is extreme along θ, by a longer search."""
+
+    @property
+    @abstractmethod
+    def corners(self) -> tuple[Vector, Vector]:
+        """Codes of some points far out, and their moments."""
 
     @property
     def width(self) -> int:
-        """The columns of the box."""
-        return int(self.lower.size)
+        """The columns."""
+        return int(self.middle.size)
 
     @cached_property
     def products(self) -> Integers:
@@ -94,14 +144,12 @@ class MomentSet(AbstractSet):
 
     @property
     def searched(self) -> bool:
-        """Whether columns are so few that corners and faces are listed."""
-        return self.width <= MOST_SEARCHED
+        """Whether columns are so few that corners and faces of a box are listed."""
+        return False
 
-    @cached_property
+    @property
     def spanning(self) -> Vector:
-        """Corners of the box and of its faces: all of them, where there are few."""
-        if self.searched:
-            return np.asarray(1.0 - np.indices((3,) * self.width).reshape(self.width, -1).T)
+        """Points that span all, and are on the box of all, or in the ball that it has in it."""
         one = np.eye(self.width)
         left, right = self.pairs
         return np.vstack([0 * one[:1], one, -one, one[left] + one[right]])
@@ -131,11 +179,6 @@ class MomentSet(AbstractSet):
         about = rows - self.middle
         return np.concatenate([rows, about[..., self.left] * about[..., self.right]], axis=-1)
 
-    def place(self, encoded: Vector) -> Vector:
-        """Return the moments of c + r·z, brought into the box."""
-        x = np.clip(self.middle + self.half * np.clip(encoded, -1.0, 1.0), self.lower, self.upper)
-        return self.moments(x)
-
     def farthest(self, matrix: Vector, center: Vector) -> Farthest:
         """Return moments far out, and a bound by the average over signs."""
         y = matrix * self.scale
@@ -147,7 +190,7 @@ class MomentSet(AbstractSet):
         if len(matrix) <= _FEW_ROWS:
             ends = [max(self.support_up(s * row, center) for s in (1, -1)) for row in matrix]
             upper = min(upper, euclidean(np.maximum(np.array(ends), 0.0)) * _OUTWARD)
-        z, held = self._corners
+        z, held = self.corners
         image = (held - center) @ matrix.T
         return Farthest(z[np.argmax(np.sum(image * image, axis=1))], _squared(upper))
 
@@ -159,8 +202,7 @@ class MomentSet(AbstractSet):
             zero = self.center
             ends = [self.support_up(row, zero) + self.support_up(-row, zero) for row in matrix]
             upper = min(upper, euclidean(np.maximum(np.array(ends), 0.0)) * _OUTWARD)
-        signs = corners(self.width) if self.searched else np.ones((1, self.width))
-        return Farthest(np.stack([signs, signs * u], axis=1), _squared(upper))
+        return Farthest(self._pair(u), _squared(upper))
 
     def radius_up(
         self, shape: AbstractShape, origin: Vector | None = None, count: float = 0.0
@@ -208,9 +250,8 @@ class MomentSet(AbstractSet):
             size = np.column_stack([size, np.abs(white) @ np.abs(constant)])
         gram = seen.T @ seen
         doubt = growth(3 * d + 30) * (size.T @ size)
-        table = self._table(numbers[d:])
         if origin is not None:
-            found = moments_up(numbers[:d], table, gram, doubt)
+            found = self.moments_up(numbers[:d], numbers[d:], gram, doubt)
         else:
             found = self.form_up(numbers[:d], numbers[d:], gram, doubt).upper
         return float(np.sqrt(found)) * _OUTWARD
@@ -235,23 +276,89 @@ class MomentSet(AbstractSet):
         off[:d] += self.middle
         size = float(np.sum(np.abs(theta)))
         lost = growth(2 * self.dimension + 20) * (size + float(np.abs(direction) @ np.abs(off)))
-        if self.searched:
-            upper = self._greatest_along(theta).upper
-        else:
-            upper = float(np.sum(np.where(self._square, np.maximum(theta, 0.0), np.abs(theta))))
-        return float(direction @ off) + upper + 2 * lost
+        return float(direction @ off) + self.along_up(theta) + 2 * lost
 
     def extreme(self, direction: Vector) -> Vector:
-        """Return the z of a corner, of the box or of a face, that is extreme along θ."""
-        z, ends = self._corners
+        """Return the z of a point far out that is extreme along θ among those."""
+        z, ends = self.corners
         return np.asarray(z[np.argmax(ends @ direction)])
+
+    def _bounded(self, y: Vector, a: Vector) -> float:
+        """Return at least max ‖Ys + a‖ over s = (z, zᵢzⱼ, z²)."""
+        seen = Averaged(y, np.hstack([y[:, self.squares], a[:, None]]), self)
+        gram, doubt = block_form(seen.block)
+        return seen.length_up(self.moments_up(seen.singles, seen.products, gram, doubt))
+
+    def _bounded_pair(self, y: Vector) -> tuple[float, Vector]:
+        """Return at least max ‖Y(s − s')‖, and the u of the bound."""
+        seen = Averaged(y, y[:, self.squares], self)
+        found = self.form_up(seen.singles, seen.products, *block_form(seen.block))
+        # differences of moments are up to twice as far as moments are
+        return seen.length_up(found.upper, times=2.0), found.at
+
+
+@final
+class MomentSet(AbstractMomentSet):
+    """Moments of a box, z of [−1, 1]^d.
+
+    Args:
+        lower: of the box, shape (d,).
+        upper: above it in each coordinate, shape (d,).
+    """
+
+    def __init__(self, lower: Vector, upper: Vector) -> None:
+        self.lower, self.upper = lower, upper
+        middle = lower + (upper - lower) / 2
+        half = np.nextafter(np.maximum(upper - middle, middle - lower), np.inf)
+        within = np.minimum(upper - middle, middle - lower) * (1 - 2.0**-50)
+        super().__init__(middle, half, within, 0.5, 1.0)
+
+    @property
+    def searched(self) -> bool:
+        """Whether columns are so few that corners and faces are listed."""
+        return self.width <= MOST_SEARCHED
+
+    @cached_property
+    def spanning(self) -> Vector:
+        """Corners of the box and of its faces: all of them, where there are few."""
+        if not self.searched:
+            return super().spanning
+        return np.asarray(1.0 - np.indices((3,) * self.width).reshape(self.width, -1).T)
+
+    def place(self, encoded: Vector) -> Vector:
+        """Return the moments of c + r·z, brought into the box."""
+        x = np.clip(self.middle + self.half * np.clip(encoded, -1.0, 1.0), self.lower, self.upper)
+        return self.moments(x)
+
+    def moments_up(self, singles: Vector, products: Vector, gram: Vector, doubt: Vector) -> float:
+        """Return at least the greatest form of moments and a constant 1."""
+        if not self.searched:
+            return moments_up(singles, self._table(products), gram, doubt)
+        d = self.width
+        t = np.indices((2,) * d).reshape(d, -1).T.astype(np.float64)
+        left, right = self.pairs
+        held = np.hstack([t, np.ones((len(t), 1))])
+        forms = t @ singles + (t[:, left] * t[:, right]) @ products
+        top = float(np.max(forms + np.sum((held @ gram) * held, axis=1)))
+        size = float(np.sum(singles) + np.sum(products) + np.sum(np.abs(gram)))
+        return top + float(np.sum(doubt)) + growth(4 * d * d + 40) * size
+
+    def _pair(self, u: Vector) -> Vector:
+        signs = corners(self.width) if self.searched else np.ones((1, self.width))
+        return np.stack([signs, signs * u], axis=1)
+
+    def along_up(self, theta: Vector) -> float:
+        """Return at least the greatest of a form along θ."""
+        if self.searched:
+            return self._greatest_along(theta).upper
+        return float(np.sum(np.where(self._square, np.maximum(theta, 0.0), np.abs(theta))))
 
     def extreme_up(self, direction: Vector) -> Vector:
         """Return the z of a point that is extreme along θ, by a longer search."""
         return self._greatest_along(direction * self.scale).at
 
     @cached_property
-    def _corners(self) -> tuple[Vector, Vector]:
+    def corners(self) -> tuple[Vector, Vector]:
         """Codes of some corners, and their moments."""
         one = np.ones(self.width)
         z = self.spanning if self.searched else np.vstack([one, -one, 0 * one, one - np.diag(one)])
@@ -274,42 +381,10 @@ class MomentSet(AbstractSet):
             return Greatest(np.zeros(d), 0.0)
         return greatest(value, lambda m, _: np.broadcast_to(bends, m.shape), d, size)
 
-    def _bounded(self, y: Vector, a: Vector) -> float:
-        """Return at least max ‖Ys + a‖ over s = (z, zᵢzⱼ, z²)."""
-        d = self.width
-        seen = _Averaged(y, np.hstack([y[:, self.squares], a[:, None]]), self)
-        if not self.searched:
-            gram, doubt = _gram(seen.block)
-            return seen.length_up(moments_up(seen.singles, self._table(seen.products), gram, doubt))
-        t = np.indices((2,) * d).reshape(d, -1).T.astype(np.float64)
-        left, right = self.pairs
-        forms = t @ seen.singles + (t[:, left] * t[:, right]) @ seen.products
-        w = np.hstack([t, np.ones((len(t), 1))]) @ seen.block.T
-        top = float(np.max(forms + np.sum(w * w, axis=1)))
-        size = np.abs(seen.block).sum(axis=1)
-        top += growth(4 * d * d + 40) * float(
-            np.sum(seen.singles) + np.sum(seen.products) + size @ size
-        )
-        return seen.length_up(top)
-
-    def _bounded_pair(self, y: Vector) -> tuple[float, Vector]:
-        """Return at least max ‖Y(s − s')‖, and the u of the bound."""
-        seen = _Averaged(y, y[:, self.squares], self)
-        found = self.form_up(seen.singles, seen.products, *_gram(seen.block))
-        # differences of moments are up to twice as far as moments are
-        return seen.length_up(found.upper, times=2.0), found.at
-
     def form_up(
         self, singles: Vector, products: Vector, gram: Vector, doubt: Vector | float = 0.0
     ) -> Greatest:
-        """Return at least the greatest form of differences, and the u of it, or of some.
-
-        Args:
-            singles: nᵢ of each z, at least 0, shape (d,).
-            products: nᵢⱼ of each product of two, shape (d(d − 1)/2,).
-            gram: M of the squares, shape (d, d).
-            doubt: how far off each entry of it can be.
-        """
+        """Return at least the greatest form of differences, and the u of it, or of some."""
         d = self.width
         left, right = self.pairs
         table = self._table(products)
@@ -334,58 +409,6 @@ class MomentSet(AbstractSet):
         size = 4 * float(np.sum(singles) + np.sum(products)) + float(np.sum(np.abs(block)))
         found = greatest(value, bend, d, size / (d + 1))
         return Greatest(found.at, found.upper + growth(8 * d * d + 60) * size)
-
-
-def _gram(block: Vector) -> tuple[Vector, Vector]:
-    """Return BᵀB, and how far off it can be."""
-    size = np.abs(block).T @ np.abs(block)
-    return block.T @ block, growth(len(block) + 4) * size
-
-
-@final
-class _Averaged:
-    """YᵀY averaged over flips of signs, and what it bounds.
-
-    Args:
-        y: Y, shape (k, n).
-        together: the columns of Y that no flip tells apart, and of what is constant, shape (k, m).
-        of: the moments.
-    """
-
-    def __init__(self, y: Vector, together: Vector, of: MomentSet) -> None:
-        d = of.width
-        squares = np.sum(y * y, axis=0)
-        floor = _FAINT * max(float(np.max(squares)), float(np.sum(together * together)), 1e-280)
-        self.singles = squares[:d] + floor
-        self.products = squares[of.products] + floor
-        alone = np.hstack([y[:, :d], y[:, of.products]])
-        numbers = np.append(self.singles, self.products)
-        m = together.shape[1]
-        rows = np.vstack([together, np.sqrt(floor) * np.eye(m)])
-        self.block = np.asarray(np.linalg.qr(rows, mode="r"))
-        inverse = np.linalg.inv(self.block)
-        x = together @ inverse
-        self._rest = np.abs(together - x @ self.block) + growth(m + 4) * (
-            np.abs(together) + np.abs(x) @ np.abs(self.block)
-        )
-        cover = (alone / numbers) @ alone.T + x @ x.T
-        size = np.abs(alone) / numbers @ np.abs(alone).T + np.abs(x) @ np.abs(x).T
-        self._cover = (cover + cover.T) / 2
-        self._doubt = growth(4 * y.shape[1] + 99) * float(np.linalg.norm(size))
-        self._size = float(np.linalg.norm(np.sum(np.abs(y), axis=1)))
-        self._entries = y.shape[1]
-
-    def length_up(self, form: float, times: float = 1.0) -> float:
-        """Return at least the greatest length, where the form is at most this.
-
-        Args:
-            form: at least the greatest sᵀNs.
-            times: the greatest entry of s.
-        """
-        own = np.sqrt((spectral_up(self._cover) + self._doubt) * form)
-        rest = float(np.linalg.norm(np.sum(self._rest, axis=1)))
-        hidden = growth(self._entries + 40) * self._size  # of Y and of the half widths
-        return float(own + times * (rest + hidden)) * _OUTWARD
 
 
 def _squared(upper: float) -> float:

@@ -31,7 +31,7 @@ from lownoise.sets.domains.coordinates import Coordinates
 from lownoise.sets.domains.image import Image, checked_image
 from lownoise.sets.domains.intersection import Intersection, checked_intersection
 from lownoise.sets.domains.meet import Slab, intersection
-from lownoise.sets.domains.moments import MomentBox
+from lownoise.sets.domains.moments import AbstractMoments, MomentBall, MomentBox
 from lownoise.sets.domains.oracle import Oracle
 from lownoise.sets.domains.points import Points, Polytope, difference_body
 from lownoise.sets.domains.tensor import CubePower, TensorPower
@@ -41,6 +41,7 @@ __all__ = [
     "DOMAINS",
     "AbstractCompound",
     "AbstractDomain",
+    "AbstractMoments",
     "Ball",
     "BallPower",
     "Box",
@@ -53,6 +54,7 @@ __all__ = [
     "Intersection",
     "KyFanBall",
     "Mapped",
+    "MomentBall",
     "MomentBox",
     "OperatorNormBall",
     "Oracle",
