@@ -184,6 +184,13 @@ def write(path: Path, text: str) -> None:
         draft.write(text.encode())
 
 
+def _new(beside: Path, path: Path) -> IO[bytes]:
+    try:
+        return beside.open("xb")
+    except ValueError:  # of letters that no path has
+        raise FileError(f"file={quoted(str(path))} is no path of a file; give another") from None
+
+
 @contextmanager
 def drafted(path: Path) -> Iterator[IO[bytes]]:
     """Give a file beside `path` that takes its place at the end, or leaves nothing where it fails.
@@ -191,9 +198,10 @@ def drafted(path: Path) -> Iterator[IO[bytes]]:
     Raises:
         FileError: where the folder cannot be written.
     """
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")  # as the umask has new files
+    # whose mode is that of new files, by the umask
+    beside = path.parent / f".{path.name}.{secrets.token_hex(8)}"
     try:
-        with beside.open("xb") as draft:
+        with _new(beside, path) as draft:
             try:
                 yield draft
                 draft.flush()
