@@ -39,7 +39,7 @@ LIMITS = {
     "files a box's mean runs through": 59,
     "files a pure plan of queries runs through": 60,
     "pairs of places alike": 794,
-    "lines of tests": 72_500,
+    "lines of tests": 72_600,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 630,
 }

@@ -7,6 +7,7 @@ out of what K-norm noise is measured on; the quarter of the sums in the bound do
 """
 
 import json
+import math
 from functools import cache
 from itertools import combinations
 
@@ -392,3 +393,42 @@ def test_totals_of_records_that_may_not_be_zero_err_no_more_than_those_that_foll
     follow = np.hstack([np.eye(domain.dimension), domain.center[:, None]])
     own = np.sqrt(np.trace(follow @ means.covariance @ follow.T))
     assert total.certificate.upper <= own * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("m", [1, 4])
+def test_a_pure_histogram_charges_two_cells_and_not_one_by_both(m):
+    """Rows of one cell that become rows of another move two numbers by m each, and none by 2m."""
+    plan = ln.plan(
+        ln.Histogram("bit", 2),
+        budget=ln.pure_dp(1.0),
+        relation="substitute",
+        mechanism="laplace",
+        privacy_unit="who",
+        rows_per_unit=m,
+    )
+    half = 0.5  # ε of each cell
+    assert plan.terms.mechanism.loss.epsilon == pytest.approx(1.0)
+    assert plan.terms.cost.rho == pytest.approx(2 * (half - 1 + math.exp(-half)))
+
+
+def test_columns_that_do_not_vary_have_pure_noise_of_units():
+    """Beside one that does; and what does not vary has none."""
+    question = ln.Mean(["x", "bit"], ln.Box([0, 5], [1, 5]))
+    plan = ln.plan(
+        question,
+        budget=ln.pure_dp(1.0),
+        relation="substitute",
+        privacy_unit="who",
+        rows_per_unit=2,
+    )
+    alone = ln.plan(
+        ln.Mean(["x"], ln.Box([0], [1])),
+        budget=ln.pure_dp(1.0),
+        relation="substitute",
+        privacy_unit="who",
+        rows_per_unit=2,
+    )
+    assert alone.error <= plan.error <= 1.42 * alone.error
+    assert plan.standard_deviation[1] == 0
+    rows = pd.DataFrame({"who": list("aabbc"), "x": [0.5] * 5, "bit": [5.0] * 5})
+    assert ln.verify(plan.release(rows).to_json())

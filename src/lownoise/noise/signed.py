@@ -12,7 +12,7 @@ import itertools
 import math
 from abc import abstractmethod
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -124,6 +124,12 @@ class SignedLayout(AbstractLayout):
     def changes(self) -> SignedTables:
         """What one record changes in tables of counts."""
         return self.tables
+
+    @property
+    def becoming(self) -> Any:  # noqa: ANN401 (as of all layouts)
+        """What one changes that becomes another: two cells of a table, and not the count of all."""
+        counted = any(not (own.cells or own.signs) for own in self.tables.asked)
+        return super().becoming if counted else replace(self.tables, public=True)
 
     @cached_property
     def length(self) -> int:

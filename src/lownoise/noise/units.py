@@ -202,6 +202,10 @@ class Standing(AbstractBody):
         """Return the greatest change of each coordinate, rounded up."""
         return np.append(self.body.widths(), 0.0)
 
+    def mapped(self, rows: Vector) -> AbstractBody:
+        """Return rows·S, to which the last number adds nothing."""
+        return self.body.mapped(np.ascontiguousarray(rows[:, :-1]))
+
 
 def leading(shape: AbstractShape) -> AbstractShape | None:
     """Return the noise of all numbers but the last where it is independent of that; else None.
