@@ -7,6 +7,7 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lownoise.solvers import fidelity as fidelities
 from lownoise.solvers.fidelity import fidelity
 
 SEED = st.integers(0, 2**32 - 1)
@@ -100,7 +101,7 @@ def test_its_curvature_is_that_of_finite_differences(seed, moves, coarse):
     assert state.curvature(None) == pytest.approx(found[c.size :, c.size :])
 
 
-def test_half_precision_is_near_enough():
+def test_half_precision_is_near_enough(monkeypatch):
     """Beyond a thousand well-scaled variables, single precision and fewer nodes."""
     rng = np.random.default_rng(0)
     vertices, w = rng.normal(size=(1200, 4)), np.full(1200, 1 / 1200)
@@ -109,5 +110,8 @@ def test_half_precision_is_near_enough():
     part = fidelity(vertices[:900], w[:900], np.ones(4), np.ones(4), moves=True)
     assert part.curvature(None).dtype == fine.dtype == np.float64
     assert np.diag(coarse) == pytest.approx(np.diag(fine), rel=0.14)
+    monkeypatch.setattr(fidelities, "_LARGE", 10**9)  # all of it at once, in double precision
+    assert fine == pytest.approx(state.curvature(None), abs=1e-5 * np.max(fine))
+    assert np.array_equal(fine, fine.T)
     # along w itself, a scaling, F is homogeneous of degree ½: −2F″ = F/2, and 0 where x̄ moves w
     assert w @ fine @ w == pytest.approx(state.value / 2, rel=0.03)

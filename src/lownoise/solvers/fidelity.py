@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 _LARGE = 1000  # variables
 _EVEN = 1e6
+_ROWS = 128  # at a time
 FINE, COARSE = 1.5, 2.2
 _LEFT, _RIGHT = 2.0, 1.6  # how far beyond the range, in u, before what is left is negligible
 _LEAST = 1e-8  # of eigenvalues of BᵀB, above which each is known to 1e-8 of itself
@@ -121,18 +122,25 @@ class Fidelity:
         # where it is large and well scaled, half the digits do: the step is only good to 2% anyway
         half = size > _LARGE and m[-1] < _EVEN * m[0]
         kind = np.float32 if half else np.float64
-        rows, product = np.empty((size, m.size), kind), np.empty((size, size), kind)
         moved = None if pull is None else self.queries * pull[:, None]
         step = COARSE if half and coarse else FINE
+        nodes = []
         for t, weight in zip(*exponential_sum(2 * m[0], 2 * m[-1], step), strict=True):
             # the square of the product below must carry the weight once
             decay = np.sqrt(np.exp(-t * m) * np.sqrt(weight))
+            rows = np.empty((size, m.size), kind)
             if moved is not None:
                 np.multiply(moved, decay * np.sqrt(m), out=rows[:n], casting="same_kind")
             np.multiply(self.vertices, decay / np.sqrt(m), out=rows[n:], casting="same_kind")
-            np.matmul(rows, rows.T, out=product)
-            np.square(product, out=product)
-            total += product
+            nodes.append(rows)
+        width = _ROWS if half else size
+        for start in range(0, size, width):  # so that what is added to stays in the cache
+            end = min(start + width, size)
+            for rows in nodes:
+                product = rows[start:end] @ rows[start:].T
+                np.square(product, out=product)
+                total[start:end, start:] += product
+            total[end:, start:end] = total[start:end, end:].T
         total[:n, n:] *= -1
         total[n:, :n] *= -1
         if self.moves:

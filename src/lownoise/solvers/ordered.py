@@ -40,7 +40,7 @@ _LEAST_SHARE = 1e-4  # for one that is kept
 _DROPPED = 1e-3  # of the mean weight: a change that is no longer listed
 _INNER = 0.3  # of rtol, for the changes at hand
 _ROUGH, _ROUGHEST = 0.05, 0.02  # of the gap on all changes, and at most
-_MOST_WORK = 4e8  # changes, squared, times coordinates
+_MOST_WORK = 9e8  # changes, squared, times coordinates
 _FULL = (
     "stopped: nearly every pair of ordered categories binds; the bounds hold, declare fewer "
     "categories or raise rtol"

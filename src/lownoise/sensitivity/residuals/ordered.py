@@ -62,7 +62,8 @@ Span = tuple[int, ...]  # some of the ordered attributes, by their places among 
 MOST_PATTERNS = 1 << 16
 _CHUNK = 1 << 22  # patterns times pairs that are looked at at once
 _FEW = 24  # costly changes that are told, where there are fewer categories
-_EACH = 3  # of them with one category
+_EACH, _EACH_OF_MANY = 3, 8  # of them with one category
+_MANY = 64  # categories, beyond which most pairs may cost alike: more are told, so less often
 _COSTLY = 0.5  # of the greatest cost
 
 
@@ -438,10 +439,11 @@ class ChangeCosts:
         # a few of each category, so that those chosen are not all alike
         chosen: list[int] = []
         seen = np.zeros(K, dtype=np.int64)
+        most, each = (max(K, _FEW), _EACH) if K <= _MANY else (2 * K, _EACH_OF_MANY)
         for j in np.argsort(-values, kind="stable").tolist():
-            if len(chosen) >= max(K, _FEW) or not values[j] > _COSTLY * highest:
+            if len(chosen) >= most or not values[j] > _COSTLY * highest:
                 break
-            if min(seen[x[j]], seen[y[j]]) < _EACH:
+            if min(seen[x[j]], seen[y[j]]) < each:
                 seen[[x[j], y[j]]] += 1
                 chosen.append(j)
         pairs = np.stack([x[chosen], y[chosen]], axis=1).astype(np.int64)
