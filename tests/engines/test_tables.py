@@ -4,6 +4,7 @@
 import gzip
 import json
 import math
+import os
 import re
 import traceback
 from collections import Counter
@@ -461,7 +462,7 @@ def files_of_each_kind(folder):
 
 def test_a_source_has_its_rows_whenever_they_are_read(tmp_path):
     for path in files_of_each_kind(tmp_path):
-        for table in (path, ln.Table(path, partitions=["p"]), [path, path]):
+        for table in (path, ln.Table(path, partitions=["p"]), [path]):
             source = opened(table, Columns(["a", "w"]))
             bounded = source.bounded(PrivacyUnit("w", 1), ["a"])
             for own in (source, bounded):
@@ -492,6 +493,9 @@ class Remote(LocalFileSystem):
         if path.startswith("https"):
             return [path]
         return [f"s3:/{own.removeprefix(self.folder)}" for own in super().glob(path)]
+
+    def unstrip_protocol(self, name):
+        return name
 
 
 @pytest.fixture
@@ -565,6 +569,21 @@ def test_no_secret_that_a_variable_holds_is_kept_or_said(remote, monkeypatch):
         assert KEY.encode() not in path.read_bytes(), path
     states = [e.state for e in ledger.entries()]
     assert states == ["settled", *["cancelled"] * (len(states) - 2), "settled"]
+
+
+def test_a_file_that_stands_twice_in_a_list_is_refused(remote, monkeypatch):
+    near, other = remote / "b/1.parquet", remote / "link.parquet"
+    other.symlink_to(near)
+    for paths, shown in (
+        ([near, str(near)], near),
+        ([near, other], other),
+        (["s3://b/[12].parquet", "s3://b/1.parquet"], "s3://b/1.parquet"),
+        (["s3://b/*.parquet", "s3://b/2*.parquet"], "s3://b/2\\*.parquet"),
+        (["env://KEYED", "env://AGAIN"], "env://AGAIN"),
+    ):
+        monkeypatch.setenv("AGAIN", os.environ["KEYED"])
+        with pytest.raises(TableError, match=f"table={shown} is there before it in the list"):
+            opened(paths, Columns(["a"]))
 
 
 def test_a_pattern_of_addresses_finds_a_file_or_is_refused(remote):

@@ -28,6 +28,7 @@ from lownoise.engines.tables import (
     kind_of,
     literal,
     located,
+    once,
 )
 from lownoise.errors import TableError
 
@@ -312,13 +313,12 @@ def _located(connection: Any, table: Table) -> list[File]:  # noqa: ANN401
         rows = connection.con.execute("SELECT file FROM glob(?)", [pattern]).fetchall()
         return [address for (address,) in rows]
 
-    return [
-        own
-        for file in files
-        for own in (
-            guarded(file.shown, partial(located, file, table, found_by)) if file.address else [file]
-        )
-    ]
+    found: list[File] = []
+    for file in files:
+        own = partial(located, file, table, found_by)
+        found += guarded(file.shown, own) if file.address else [file]
+    with beyond_the_first(table):
+        return once(found)
 
 
 def _require_remote(connection: Any, file: File) -> None:  # noqa: ANN401

@@ -148,7 +148,7 @@ def found_files(table: Table) -> list[File]:
     if isinstance(table.path, tuple):
         if not table.path:
             raise TableError("table=[] names no file; give the paths of files")
-        return [_of_list(table, number, str(path)) for number, path in enumerate(table.path)]
+        return once([_of_list(table, n, str(path)) for n, path in enumerate(table.path)])
     shown = str(table.path)
     if _URL.match(shown):
         return [_file(table, shown, shown)]
@@ -175,6 +175,21 @@ def _of_list(table: Table, number: int, path: str) -> File:
     if not _URL.match(path) and not Path(path).is_file():
         raise TableError(f"table={path} is no file; give a list of files only")
     return _file(table, path, path)
+
+
+def once(files: list[File]) -> list[File]:
+    """Return files of which none stands twice, as its rows would count twice.
+
+    Raises:
+        TableError: where one does.
+    """
+    met = set()
+    for file in files:
+        own = file.address or os.path.realpath(file.path)
+        if own in met:
+            raise TableError(f"table={file.shown} is there before it in the list; give files once")
+        met.add(own)
+    return files
 
 
 def located(file: File, table: Table, found_by: Callable[[str], list[str]]) -> list[File]:
