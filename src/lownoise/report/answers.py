@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,11 +123,11 @@ def _table(release: object, marginal: Sequence[str] | None, level: float) -> Ans
         return found
     names, every = view.rows()
     labels: list[tuple[str, ...]] = []
-    numbers: list[tuple[float, ...]] = []
+    numbers = array("d")
     for row in every:
         labels.append(row.labels)
-        numbers.append((row.estimate, row.low, row.high, row.deviation))
-    value, low, high, deviation = np.array(numbers, dtype=np.float64).reshape(-1, 4).T
+        numbers.extend((row.estimate, row.low, row.high, row.deviation))
+    value, low, high, deviation = np.array(numbers).reshape(-1, 4).T
     own = view.wording
     return AnswerTable.of_answers(
         {name: [label[i] for label in labels] for i, name in enumerate(names)},
