@@ -29,8 +29,8 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 111_700,
-    "of which code": 60_300,
+    "lines of source": 111_800,
+    "of which code": 60_350,
     "modules": 489,
     "rooms": 27,
     "floors": 14,

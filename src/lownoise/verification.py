@@ -37,7 +37,7 @@ from lownoise.release.members import DOCUMENT, Members, check_joint, joint_diges
 from lownoise.release.readable import Readable
 from lownoise.release.release import Release
 from lownoise.sets.domains import AbstractCompound, Points
-from lownoise.sets.domains.encoding import expect_oracle
+from lownoise.sets.domains.encoding import expect_oracle, of_program
 from lownoise.streams import codec as streams
 from lownoise.streams.rounds import SHOWN as SHOWN_IN_STREAMS
 from lownoise.streams.rounds import AbstractStreamMechanism
@@ -100,8 +100,9 @@ def verify(
     their writer. Sign the file where that matters.
 
     Args:
-        source: the path of a plan.json or a release.json, or of the folder that one lies in; or
-            the text of one, as `Plan.to_json` or `Release.to_json` wrote it.
+        source: the path of a plan.json or a release.json, or of the folder that one lies in, or
+            that several on one budget were saved to; or the text of one, as `Plan.to_json` or
+            `Release.to_json` wrote it.
         domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
         largest: the most numbers of a stream that are read: of its factors, of rounds with noise
             of their own, of pairs of rounds that evidence speaks of. What they cost in time and
@@ -118,6 +119,13 @@ def verify(
         return _of_text(source, domain, largest)
     if (together := _folder_of_several(source)) is not None:
         return _several(together, domain, largest)
+    return _of_file(source, domain, largest)
+
+
+def _of_file(
+    source: str | PathLike[str], domain: AbstractDomain | None, largest: int
+) -> Verification:
+    """Return the checks of one document, and of the integers beside it."""
     file, text = _opened(source)
     try:
         found = _of_text(text, domain, largest)
@@ -146,12 +154,14 @@ def _several(folder: Path, domain: AbstractDomain | None, largest: int) -> Verif
     every: list[Terms] = []
     payers: list[Any] = []
     for place, names in members.by_place(members.kind).items():
-        own = verify(folder / place, domain=domain, largest=largest)
+        document = codec.guarded(partial(_document_at, folder / place))
+        named = codec.guarded(partial(_of_program, document))
+        given = domain if named else None
+        own = _of_file(folder / place, given, largest)  # and no folder of several in this one
         whose = ", ".join(map(quoted, names))
         found += [replace(check, name=f"{whose}: {check.name}") for check in own.checks]
-        document = codec.parsed(folders.read_document(folder / place))
         try:
-            read = partial(stored.terms_from_dict, document["terms"], domain)
+            read = partial(stored.terms_from_dict, document["terms"], given)
             terms = codec.guarded(read)
             same = codec.guarded(partial(members.holds, place, terms))
         except LownoiseError as error:
@@ -262,6 +272,14 @@ def _integers(folder: Path) -> Check:
     except LownoiseError as error:
         return Check(name, holds=False, found=str(error))
     return Check(name, holds=True, found=f"the digest of {folders.INTEGERS}")
+
+
+def _of_program(document: dict[str, Any]) -> bool:
+    return of_program(document["terms"]["question"])
+
+
+def _document_at(path: Path) -> dict[str, Any]:
+    return _document(folders.read_document(path))
 
 
 def _document(text: str) -> dict[str, Any]:

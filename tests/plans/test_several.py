@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import constructors
 import lownoise as ln
 from command_line import refused, run
 from lownoise.errors import (
@@ -374,3 +375,32 @@ def test_folders_without_digests_of_members_are_read(tmp_path):
     path.write_text(json.dumps(fields))
     assert ln.verify(tmp_path / "made")
     assert list(ln.JointRelease.load(tmp_path / "made")) == list(QUESTIONS)
+
+
+def test_a_folder_of_several_within_one_of_several_is_no_member(tmp_path):
+    """Links in a circle would be followed without end."""
+    planned().save(tmp_path / "plan")
+    (tmp_path / "plan" / "1.json").unlink()
+    (tmp_path / "plan" / "1.json").symlink_to(tmp_path / "plan", target_is_directory=True)
+    with pytest.raises(FileError):
+        ln.verify(tmp_path / "plan")
+
+
+def test_a_question_whose_domain_is_a_program_is_paid_for_with_others(tmp_path):
+
+    def farthest(matrix, center):
+        point, value = constructors.disc(matrix, center)
+        most = (np.sqrt(np.linalg.norm(matrix, 2)) * (1 + np.linalg.norm(center))) ** 2
+        return point, value, most * (1 + 1e-9)
+
+    disc = ln.Oracle(2, farthest, half_widths=[1.0, 1.0], clamp=ln.Ball(2).clamp, name="disc")
+    asked = {"disc": ln.Mean(["age", "pay"], disc), "counts": QUESTIONS["counts"]}
+    ledger = ln.Ledger.create(tmp_path / "ledger", "people", BUDGETS[0])
+    release = planned(questions=asked).release(TABLE, ledger)
+    release.save(tmp_path / "made")
+    again = ln.JointRelease.load(tmp_path / "made", {"disc": disc})
+    assert np.array_equal(again["disc"].estimate, release["disc"].estimate)
+    assert ledger.entries()[0].note.startswith("together ")
+    assert ln.verify(tmp_path / "made", domain=disc)
+    with pytest.raises(FileError, match="is a program"):
+        ln.verify(tmp_path / "made")

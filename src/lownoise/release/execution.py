@@ -167,7 +167,7 @@ def execute_together(
         records, spend = charged(
             ledger,
             event,
-            joint_note(every),
+            joint_note(every) if ledger is not None else "",
             lambda: _each(every, table),
             asked=asked,
             relation=every[0].relation,

@@ -75,6 +75,11 @@ def _named(fields: Any) -> dict[str, Any] | None:  # noqa: ANN401
     return next((own for own in map(_named, fields) if own is not None), None)
 
 
+def of_program(fields: dict[str, Any]) -> bool:
+    """Return whether the domain of a question's fields is a program, which no file holds."""
+    return _named({key: fields[key] for key in _PROGRAMS if key in fields}) is not None
+
+
 def expect_oracle(fields: dict[str, Any], given: AbstractDomain | None) -> None:
     """Refuse to read on without the program that a document names, or with one too many.
 
