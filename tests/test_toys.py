@@ -37,7 +37,7 @@ from lownoise.sensitivity.relations import RELATIONS, checked_relation
 from lownoise.sets.bodies import SymmetricPoints
 from lownoise.sets.domains import DOMAINS, AbstractDomain
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
-from lownoise.sets.domains.moments import MomentBox
+from lownoise.sets.domains.moments import MomentBall, MomentBox
 from lownoise.sets.unit_balls import UNIT_BALLS, AbstractUnitBall
 from lownoise.spec.declared import declared_domain, kinds
 from lownoise.spec.files import read_spec
@@ -344,7 +344,7 @@ def test_a_domain_from_outside_combines_with_others():
 def test_every_kind_that_files_name_has_a_member_of_the_family():
     shown = {type(member.domain) for member in MEMBERS}
     shown |= {type(ln.difference_body(ln.Points([[0.0], [1.0]]))), Wedge}
-    shown |= {MomentBox}  # of `ln.Moments` alone, whose laws are in tests/test_moments.py
+    shown |= {MomentBox, MomentBall}  # of `ln.Moments` alone: test_moments, test_ball_moments
     assert set(DOMAINS.classes) <= shown
 
 
