@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Importing is light, and what is promised is there."""
 
+import re
 import subprocess
 import sys
 from operator import attrgetter
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import lownoise
+from lownoise.release.codec import versions
 
 HEAVY = (
     "scipy", "ibis", "duckdb", "pandas", "pyarrow", "matplotlib", "flint", "dp_accounting",
@@ -44,6 +46,13 @@ def test_every_name_stands_once_in_the_one_list():
     listed = [line.split()[-1] for line in stub.splitlines() if line.startswith("from ")]
     assert len(listed) == len(set(listed))
     assert {*listed, "__version__"} == set(lownoise.__all__)
+
+
+def test_the_version_is_the_one_that_the_changelog_has_at_its_top():
+    changes = Path(__file__).parents[1].joinpath("CHANGELOG.md").read_text(encoding="utf-8")
+    newest, open_ = re.search(r"^## ([\d.]+)( \(unreleased\))?$", changes, re.MULTILINE).groups()
+    assert lownoise.__version__ == newest + (".dev0" if open_ else "")
+    assert versions()["lownoise"] == lownoise.__version__  # as files say
 
 
 @pytest.mark.parametrize("name", lownoise._OLD)

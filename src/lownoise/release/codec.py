@@ -292,8 +292,10 @@ def versions() -> dict[str, str]:
     import platform
     from importlib.metadata import version
 
+    from lownoise import __version__
+
     return {
-        "lownoise": version("lownoise"),
+        "lownoise": __version__,
         "numpy": version("numpy"),
         "python": platform.python_version(),
     }
