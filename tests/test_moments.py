@@ -334,6 +334,10 @@ def test_mistakes_have_one_line_and_a_remedy():
         ln.Moments(["a"], ln.Box([0], [1e100]))
     with pytest.raises(DomainError, match="subtract a public number"):
         ln.Moments(["x"], ln.Box([1e16], [1e16 + 2]))
+    for degree in (1, 3, True, "2"):
+        with pytest.raises(QuestionError, match=r"^Moments\.degree=.* is not 2; ln\.Mean has"):
+            ln.Moments(["a", "b"], box, degree=degree)
+    assert ln.Moments(["a", "b"], box, degree=2).columns == ln.Moments(["a", "b"], box).columns
     plan = planned([0.0, 0.0], [1.0, 1.0])
     with pytest.raises(TableError, match="c1"):
         plan.release(pd.DataFrame({"c0": np.zeros(ROWS)}))

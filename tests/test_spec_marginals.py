@@ -131,7 +131,7 @@ def test_all_mistakes_at_once_each_with_its_path(tmp_path):
         ("age = 85", "age = -3", "question.attributes.age: sizes['age']=-3 is no number"),
         ("age = 85", "age = 99999999999", "question.attributes.age: sizes['age']=99999999999"),
         ("age = 85", "age = 8.5", "question.attributes.age: sizes['age']=8.5 is neither"),
-        ("age = 85", "age = []", "question.attributes.age: sizes['age'] lists categories"),
+        ("age = 85", "age = []", "question.attributes.age: sizes['age'] lists no category"),
         ("age = 84", "age = 85", "question.outside.age: outside['age']=85 is no policy and no"),
         ("age = 84", "income = 1", "question.outside.income: outside names 'income'"),
         ("add_remove", "substitute", "question.size: is missing"),

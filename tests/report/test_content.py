@@ -117,7 +117,8 @@ def test_estimates_intervals_and_means_are_those_of_the_release(name):
     own = release(name)
     every = np.column_stack([own.estimate, own.interval()])
     if own.terms.size is None:
-        every = np.concatenate([every, np.column_stack([own.mean, own.mean_interval()])])
+        # means first, then what they are made of
+        every = np.concatenate([np.column_stack([own.mean, own.mean_interval()]), every])
     pattern = r'class="value">([^<]*)</td><td>([^<]*)</td><td>([^<]*)<'
     rows = np.array([[read(x) for x in row] for row in re.findall(pattern, page(own))])
     half = np.ptp(rows[:, 1:], axis=1)[:, None]
@@ -126,7 +127,7 @@ def test_estimates_intervals_and_means_are_those_of_the_release(name):
     assert list(table) == ["answer", "estimate", "low", "high", "standard_deviation"]
     assert table["answer"].tolist() == list(own.names)
     numbers = table[["estimate", "low", "high"]].to_numpy()
-    assert np.array_equal(numbers, every[: len(table)])
+    assert np.array_equal(numbers, every[-len(table) :])
     assert np.array_equal(table["standard_deviation"], own.standard_deviation)
 
 

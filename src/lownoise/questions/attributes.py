@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -183,6 +184,32 @@ def attributes(
     )
 
 
+@contextmanager
+def called(names: Mapping[str, str]) -> Iterator[None]:
+    """Say of a mistake in attributes what the caller calls the argument that it is in.
+
+    Args:
+        names: what messages begin with, and what the caller calls that; the first that fits.
+
+    Raises:
+        QuestionError: what was raised, with that beginning.
+
+    Examples:
+        >>> with called({"sizes": "by"}):
+        ...     attributes({"sex": ["F", "F"]})
+        Traceback (most recent call last):
+        lownoise.errors.QuestionError: by['sex'] lists 'F' twice; list each category once
+    """
+    try:
+        yield
+    except QuestionError as error:
+        said = str(error)
+        for own, name in names.items():
+            if said.startswith(own):
+                raise QuestionError(name + said.removeprefix(own)) from None
+        raise
+
+
 def check_labels(schema: Sequence[Attribute]) -> None:
     """Refuse categories that a table could not tell apart, whatever type its columns have.
 
@@ -344,6 +371,8 @@ def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
             f"sizes[{quoted(name)}]={quoted(given)} is neither a number of categories nor a list "
             "of them; give one of both",
         )
+    if not len(listed):
+        raise QuestionError(f"sizes[{quoted(name)}] lists no category; give one or more")
     if len(listed) > _MOST_LISTED:
         raise QuestionError(
             f"sizes[{quoted(name)}] lists {counted(len(listed))} categories; list at most 2^24, "
@@ -362,7 +391,7 @@ def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
             for item in listed
             if isinstance(item, (bool, int, float, np.integer, np.floating, np.bool_))
         ]
-        if len(numbers) != len(listed) or not all(map(math.isfinite, numbers)) or not numbers:
+        if len(numbers) != len(listed) or not all(map(math.isfinite, numbers)):
             raise QuestionError(
                 f"sizes[{quoted(name)}] lists categories that are not all finite numbers or "
                 "all texts; give one kind",

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from lownoise.errors import QuestionError, quoted
+from lownoise.questions.attributes import called
 from lownoise.questions.marginals import Marginals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lownoise.questions.attributes import Categories
 
 
@@ -46,7 +47,14 @@ def Distribution(  # noqa: N802 (a question, as people name it)
         >>> [question.names(s) for s in question.sets()]
         [('age',), ('age', 'sex')]
     """
-    return _of_column(column, {"edges": edges}, by, outside, {column: "prefix"})
+    given: object = edges
+    listed = given.tolist() if isinstance(given, np.ndarray) else given
+    if isinstance(listed, (str, bytes)) or not isinstance(listed, Sequence):
+        raise QuestionError(
+            f"Distribution.edges={quoted(edges)} is no list of numbers; give [0, 10, 20] for the "
+            "ranges from 0 to 10 and from 10 to 20"
+        )
+    return _of_column(column, {"edges": listed}, by, outside, {column: "prefix"})
 
 
 def Histogram(  # noqa: N802 (as above)
@@ -110,7 +118,8 @@ def Count(  # noqa: N802 (as above)
         return Marginals({by: 1}, sets=[[]], outside="extra")
     if way is None and sets is None and isinstance(by, Mapping):
         sets = [list(by)]
-    return Marginals(by, way=way, sets=sets, outside=outside)
+    with called({"sizes": "by", "Marginals.": ""}):
+        return Marginals(by, way=way, sets=sets, outside=outside)
 
 
 def _of_column(
@@ -120,10 +129,18 @@ def _of_column(
     outside: str | Mapping[str, object],
     ordered: dict[str, Literal["prefix"]] | None,
 ) -> Marginals:
+    if not (by is None or isinstance(by, Mapping)):
+        raise QuestionError(
+            f"by={quoted(by)} is no mapping from names to categories; give by={{name: categories}}"
+        )
     groups = dict(by or {})
     if column in groups:
         raise QuestionError(
             f"by={quoted(column)} is the column itself; name attributes that rows are grouped by"
         )
     sets = [[column], [column, *groups]] if groups else [[column]]
-    return Marginals({column: categories, **groups}, sets=sets, outside=outside, ordered=ordered)
+    own = "Distribution.edges" if ordered else "Histogram.categories"
+    with called({f"sizes[{quoted(column)}]": own, "sizes": "by"}):
+        return Marginals(
+            {column: categories, **groups}, sets=sets, outside=outside, ordered=ordered
+        )

@@ -197,11 +197,13 @@ def groups_of(
         if way is not None or sets is not None or weights is not None:
             raise QuestionError("way, sets and group_weights are of groups; give by={…}, too")
         return None
+    from lownoise.questions.attributes import called
     from lownoise.questions.marginals import Marginals
 
-    if way is None and sets is None:
-        sets = [list(by)] if isinstance(by, Mapping) else None
-    return Marginals(by, way=way, sets=sets, weights=weights, outside=outside)
+    if way is None and sets is None and isinstance(by, Mapping):
+        sets = [list(by)]
+    with called({"sizes": "by", "Marginals.weights": "group_weights", "Marginals.": ""}):
+        return Marginals(by, way=way, sets=sets, weights=weights, outside=outside)
 
 
 def _point(values: ArrayLike, domain: AbstractDomain, field: str) -> Vector:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.errors import QuestionError
+from lownoise.errors import QuestionError, quoted
 from lownoise.questions.mean import Mean
 from lownoise.sets.domains import AbstractMoments, Box, Image, MomentBall, MomentBox
 from lownoise.sets.unit_balls import NormBall
@@ -25,6 +25,7 @@ def Moments(  # noqa: N802 (a question, as people name it)
     columns: Sequence[str],
     domain: AbstractDomain,
     *,
+    degree: int = 2,
     missing: ArrayLike | str = "center",
     **groups: Any,  # noqa: ANN401 (as of `Mean`)
 ) -> Mean:
@@ -43,12 +44,14 @@ def Moments(  # noqa: N802 (a question, as people name it)
         columns: their names, 1 to 200 of them.
         domain: `ln.Box(lower, upper)`, whose bounds differ in each column, or `ln.Ball(d, radius,
             center=…)` in two columns and more; values outside count as the nearest point.
+        degree: 2, the highest of the moments.
         missing: as of `ln.Mean`: a point of the domain, "center" or "drop".
         groups: `by`, `way`, `sets`, `group_weights` and `outside` of `ln.Mean`, for moments by
             groups; `release.moments.groups("sex")` has what follows in each.
 
     Raises:
-        QuestionError: where names repeat, or do not match the domain, or that is neither.
+        QuestionError: where names repeat, or do not match the domain, or that is neither, or the
+            degree is another.
         DomainError: where columns are more than 200, or bounds are equal, of extreme size, or so
             far from 0 that hardly a float is between them.
 
@@ -56,6 +59,11 @@ def Moments(  # noqa: N802 (a question, as people name it)
         >>> Moments(["age", "pay"], Box([0, 0], [120, 1e5])).columns
         ('age', 'pay', 'age·age', 'age·pay', 'pay·pay')
     """
+    if degree != 2 or isinstance(degree, bool):  # noqa: PLR2004
+        raise QuestionError(
+            f"Moments.degree={quoted(degree)} is not 2; ln.Mean has means alone, and of third and "
+            "higher moments no noise is planned"
+        )
     found: Mean = Mean(columns, _of(domain), missing=missing, **groups)
     return found
 

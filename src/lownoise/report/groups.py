@@ -27,6 +27,7 @@ from lownoise.report.view import (
     estimates,
     noise_section,
 )
+from lownoise.sets.domains import AbstractMoments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,6 +48,17 @@ class GroupsView(AbstractView):
     @cached_property
     def _columns(self) -> list[str]:
         return [shown(name) for name in self.terms.question.columns]
+
+    @property
+    def _moments(self) -> bool:
+        return isinstance(self.terms.question.mean.domain, AbstractMoments)
+
+    @property
+    def _read(self) -> list[str]:
+        """The columns whose means are read: of moments not those of products."""
+        if not self._moments:
+            return self._columns
+        return self._columns[: self.terms.question.mean.domain.source.dimension]
 
     @cached_property
     def wording(self) -> Wording:
@@ -94,21 +106,24 @@ class GroupsView(AbstractView):
     def answers(self) -> Section:
         """Return counts and means, or totals, of one margin with their intervals."""
         found, labels, counted = self.table, self._labels(), self.terms.question.counted
-        kind, names = "Mean" if counted else "Total", self._columns[:_MOST_COLUMNS]
+        kind, names = "Mean" if counted else "Total", self._read[:_MOST_COLUMNS]
         beside = [estimates(self._values[:, j], found.intervals[:, j]) for j in range(len(names))]
         if found.counts is not None and found.count_intervals is not None:
             beside.insert(0, estimates(found.counts, found.count_intervals))
         by = ", ".join(map(shown, found.by)) or "no attribute"
+        cells = (
+            [tuple(map(shown, label)) for label in found.labels] if found.by else [("all rows",)]
+        )
         table = Table(
             columns=(
-                Column("Group", "name"),
+                *(Column(shown(name), "name") for name in found.by or ("Rows",)),
                 *[Column("Count", "estimate", self.level)] * counted,
                 *(
                     Column(f"{kind} of {name}", "estimate", self.level, even=not counted)
                     for name in names
                 ),
             ),
-            rows=tuple(zip(labels, *beside, strict=True))[:MOST_ROWS],
+            rows=tuple((*own, *row) for own, *row in zip(cells, *beside, strict=True))[:MOST_ROWS],
             caption=(
                 f"Counts, and center + sum/count, with {self.percent} intervals by Fieller’s "
                 f"method, by {by}."
@@ -119,7 +134,7 @@ class GroupsView(AbstractView):
             rest="{hidden} more groups; release.groups(…) has all.",
             terminal=FEW,
         )
-        notes, more = [self.intervals()], len(self._columns) - len(names)
+        notes, more = [self.intervals()], len(self._read) - len(names)
         if counted:
             notes[0] += (
                 " Where a group’s count may be zero, its mean may be anything in the column’s "
@@ -132,7 +147,65 @@ class GroupsView(AbstractView):
         parts += (Prose(note, note=True) for note in notes)
         if counted:
             parts.append(Prose(RATIO, label="means", note=True))
+        if self._moments:
+            parts += self._variances(cells)
         return Section("answers", "Answers", tuple(parts))
+
+    def _variances(self, cells: Sequence[tuple[str, ...]]) -> Iterator[Part]:
+        """Yield what follows from the moments of each group: variances, and correlations.
+
+        Args:
+            cells: what each group is called.
+        """
+        groups = list(self.release.moments.groups(*self.table.by).values())[:MOST_ROWS]
+        names, d = self._read, len(self._read)
+        pairs = [(i, j) for i in range(d) for j in range(i + 1, d)]
+        yield self._follows(
+            "Variances",
+            cells,
+            {f"Variance of {names[i]}": (i, i) for i in range(d)},
+            [(own.covariance, own.covariance_interval(self.level)) for own in groups],
+        )
+        if pairs:
+            yield self._follows(
+                "Correlations",
+                cells,
+                {f"{names[i]} and {names[j]}": (i, j) for i, j in pairs},
+                [(own.correlation, own.correlation_interval(self.level)) for own in groups],
+            )
+        said = "A negative variance is noise, and has no correlation; release.moments has the rest."
+        yield Prose(said, label="moments", note=True)
+
+    def _follows(
+        self,
+        title: str,
+        cells: Sequence[tuple[str, ...]],
+        asked: dict[str, tuple[int, int]],
+        found: Sequence[tuple[Vector, Vector]],
+    ) -> Table:
+        """Return a table of what follows in each group.
+
+        Args:
+            title: what follows.
+            cells: what each group is called.
+            asked: the places of what is shown, by its heading.
+            found: of each group a matrix, and the ends of its entries' intervals.
+        """
+        kept = dict(list(asked.items())[:_MOST_COLUMNS])
+        at = tuple(np.array(list(kept.values())).T)
+        rows = [estimates(values[at], ends[at]) for values, ends in found]
+        return Table(
+            columns=(
+                *(Column(shown(name), "name") for name in self.table.by or ("Rows",)),
+                *(Column(name, "estimate", self.level, even=False) for name in kept),
+            ),
+            rows=tuple((*cell, *row) for cell, row in zip(cells, rows, strict=False)),
+            caption=f"In each group, with {self.percent} intervals by the delta method.",
+            title=title,
+            hidden=max(len(cells) - MOST_ROWS, 0),
+            rest="{hidden} more groups; release.moments.groups(…) has all.",
+            terminal=FEW,
+        )
 
     def _labels(self) -> list[str]:
         own = self.table
@@ -151,7 +224,8 @@ class GroupsView(AbstractView):
     def _charts(self, kind: str, labels: Sequence[str]) -> Iterator[Part]:
         """Yield a chart of what the groups have of each of the first columns."""
         own, domain = self.table, self.terms.question.mean.domain
-        for j, name in enumerate(self._columns[:_DRAWN]):
+        by = ", ".join(map(shown, own.by))
+        for j, name in enumerate(self._read[:_DRAWN]):
             values, ends = self._values[:, j], own.intervals[:, j]
             known = ~np.isnan(values)
             if not np.any(known):
@@ -162,7 +236,7 @@ class GroupsView(AbstractView):
             low, high = (np.full(int(known.sum()), end) for end in within)
             kept = [label for label, k in zip(labels, known.tolist(), strict=True) if k]
             chart = intervals(kept, values[known], ends[known], (low, high))
-            yield replace(chart, caption=f"{kind} of {name}. {chart.caption}")
+            yield replace(chart, caption=f"{kind} of {name} by {by}. {chart.caption}")
 
     def rows(self) -> tuple[tuple[str, ...], Iterator[Row]]:
         """Return the numbers of one margin: of each group its count, means and sums."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT, _LEFT, _TOP, _NAMES = 440.0, 250.0, 62.0, 34.0, 262.0
 _APART = 16.0  # pixels between the names of two lines
 _MOST_TICKS = 6
+_WIDE, _MOST_ENDS = 634.0, 16  # of a chart without names beside it
 
 
 @final
@@ -100,6 +101,65 @@ def line_chart(figure: Figure) -> Chart:
         description="; ".join(_in_words(own) for own in lines),
     )
     return Chart((drawn,), figure.caption)
+
+
+def band_chart(
+    ends: Sequence[str],
+    heights: Sequence[float],
+    band: Sequence[tuple[float, float]],
+    *,
+    title: str,
+    caption: str,
+) -> Chart:
+    """Return a chart of a line in a band, above ranges that are drawn equally wide.
+
+    Args:
+        ends: what the ends of the ranges are called, one more than ranges.
+        heights: of the line at the ends.
+        band: below and above it.
+        title: what is drawn.
+        caption: what is seen.
+
+    Examples:
+        >>> band = [(0, 0), (3, 5), (8, 9)]
+        >>> chart = band_chart(["0", "9", "<"], [0, 4, 8], band, title="t", caption="c")
+        >>> "&lt;" in chart.drawn[0], "9: 4.00 (3.00 to 5.00)" in chart.drawn[0]
+        (True, True)
+    """
+    k, bottom = len(ends) - 1, _TOP + _HEIGHT
+    least, most = min(0.0, *(low for low, _ in band)), max(1.0, *(high for _, high in band))
+    y_of = _Scale(least, most, bottom, -_HEIGHT, log=False)
+    x_of = _Scale(0.0, float(k), _LEFT, _WIDE, log=False)
+    parts = []
+    for tick in y_of.ticks():
+        parts.append(line(_LEFT, y_of.at(tick), _LEFT + _WIDE, y_of.at(tick), "rule"))
+        parts.append(text(_LEFT - 8, y_of.at(tick), spelling.shortest(tick), "end"))
+    for i in range(0, k + 1, -(-k // _MOST_ENDS)):
+        parts.append(line(x_of.at(i), bottom, x_of.at(i), bottom + 5, "rule"))
+        parts.append(text(x_of.at(i), bottom + 16, ends[i], "middle"))
+    lows, highs = ([own[side] for own in band] for side in (0, 1))
+
+    def path(values: Sequence[float], places: Sequence[int]) -> str:
+        return "L".join(f"{x_of.at(i):.1f} {y_of.at(values[i]):.1f}" for i in places)
+
+    every, back = range(k + 1), range(k, -1, -1)
+    around = f"M{path(highs, every)}L{path(lows, back)}z"
+    parts.append(element("path", {"class": "band", "d": around}))
+    parts.append(element("path", {"class": "own", "d": f"M{path(heights, every)}"}))
+    short = spelling.significant
+    said = (
+        f"{end}: {short(y)} ({short(low)} to {short(high)})"
+        for end, y, (low, high) in zip(ends, heights, band, strict=True)
+    )
+    drawn = drawing(
+        (_LEFT + _WIDE + 24, bottom + 30),
+        parts,
+        name="band",
+        look="lines",
+        title=title,
+        description="; ".join(said),
+    )
+    return Chart((drawn,), caption)
 
 
 def _names(lines: Sequence[Line], heights: Sequence[float], right: float) -> list[Markup]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.report import charts, spelling
+from lownoise.report.distributions import distribution
 from lownoise.report.parts import Chart, Column, Estimate, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import (
@@ -135,7 +136,10 @@ class MarginalsView(AbstractView):
         )
         covers = Prose(spelling.covers(self.percent, "count"), "intervals", note=True)
         title = f"Counts: {marginal_name(names)}" if names else "Counts: The number of rows"
-        return Section("answers", title, (table, covers, Prose(said, note=True)))
+        parts: tuple[Part, ...] = (table, covers, Prose(said, note=True))
+        if self.chosen is None:
+            parts = (*distribution(self.release, self.level, self.percent), *parts)
+        return Section("answers", title, parts)
 
     def names(self) -> Iterable[str]:
         """Refuse: no one row holds them."""

@@ -42,7 +42,7 @@ _FEW_ROWS = 6  # of what follows from moments, in a terminal
 _FEWEST, _WIDEST = 3, 12  # columns of a matrix that is read at a glance
 _REST = "{hidden} more pairs; release.moments has all."
 _FOLLOW = (
-    "These cost nothing more: they are made of the numbers above. {} Intervals are by the delta "
+    "These cost nothing more: they are made of what was released. {} Intervals are by the delta "
     "method, for noise that is small beside the variances; a negative variance is noise, and has "
     "no correlation."
 )
@@ -88,7 +88,7 @@ class MeanView(AbstractView):
         )
 
     def answers(self) -> Section:
-        """Return the answers with their intervals, and the means that follow."""
+        """Return the answers with their intervals, after the means that follow from sums."""
         terms, release = self.terms, self.release
         noises = {"Standard deviation": release.standard_deviation}
         if self.gaussian:
@@ -102,13 +102,16 @@ class MeanView(AbstractView):
                 f"Estimates with {self.percent} intervals, and standard deviations of the noise, "
                 "in each column’s unit."
             ),
+            title="What they are made of: the sums and the count" if self.counted else "",
         )
-        means = self._means() if self.counted else ()
+        parts: tuple[Part, ...] = (table, Prose(self.intervals(), note=True))
+        more: tuple[Part, ...] = ()
         if not isinstance(terms.question, Sum) and isinstance(
             terms.question.domain, AbstractMoments
         ):
-            means = (*means, *self._variances())
-        return Section("answers", "Answers", (table, Prose(self.intervals(), note=True), *means))
+            more = self._variances()
+        parts = (*self._means(), *more, *parts) if self.counted else (*parts, *more)
+        return Section("answers", "Answers", parts)
 
     def _variances(self) -> tuple[Part, ...]:
         """Return variances, covariances and correlations."""
@@ -175,7 +178,11 @@ class MeanView(AbstractView):
         return (*parts, Prose(_FOLLOW.format(said), label="moments", note=True))
 
     def _table(
-        self, headings: tuple[Column, ...], *columns: Iterable[str | Estimate], caption: str
+        self,
+        headings: tuple[Column, ...],
+        *columns: Iterable[str | Estimate],
+        caption: str,
+        title: str = "",
     ) -> Table:
         """Return a table of all answers: their names, and columns that stand beside them."""
         names = map(shown, self.terms.names)
@@ -183,6 +190,7 @@ class MeanView(AbstractView):
             columns=(Column("Answer", "name"), *headings),
             rows=tuple(zip(names, *columns, strict=True))[:MOST_ROWS],
             caption=caption,
+            title=title,
             hidden=max(len(self.terms.names) - MOST_ROWS, 0),
             rest=FILE_HAS,
             terminal=MOST_ROWS,
@@ -200,11 +208,10 @@ class MeanView(AbstractView):
             ),
             rows=tuple(zip(names, found, strict=True)),
             caption=f"Center + sum/count, with {self.percent} intervals{how}.",
-            title="The means that follow",
+            title="Means",
             terminal=MOST_ROWS,
         )
-        said = "These means cost nothing more: they are made of the numbers above."
-        return table, Prose(said, note=True), Prose(RATIO, label="means", note=True)
+        return table, Prose(RATIO, label="means", note=True)
 
     def noise(self) -> tuple[Section, ...]:
         """Return the deviations of a plan's answers; a release has them beside its answers."""
