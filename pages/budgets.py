@@ -17,7 +17,14 @@ from benchmarks.solver import ROOT
 
 import lownoise as ln
 from lownoise.errors import BudgetError
-from lownoise.privacy import ApproxDPEvent, GaussianEvent, PureDPEvent, PureNoiseEvent, ZcdpEvent
+from lownoise.privacy import (
+    ApproxDPEvent,
+    ApproxNoiseEvent,
+    GaussianEvent,
+    PureDPEvent,
+    PureNoiseEvent,
+    ZcdpEvent,
+)
 from lownoise.privacy.events import READINGS
 from lownoise.privacy.readings import PLAIN
 from pages.solver import IMAGES, figure_of, save, table, written
@@ -45,7 +52,12 @@ EVENTS: dict[str, tuple[Event, bool]] = {
     "Gaussian noise of a plan under (1, 10⁻⁶)": (GaussianEvent(ASKED.gaussian_parameter()), True),
     "K-norm noise of a plan, four columns, ε = 1": (PureNoiseEvent(1.0, 0.36788, 1.03007), True),
     "Laplace noise of a plan, four columns, ε = 1": (PureNoiseEvent(1.0, 0.115204, 0.591219), True),
-    "noise that leaves a chance out: (1, 10⁻⁶)": (ApproxDPEvent(1.0, 1e-6), True),
+    "radial noise of a plan under (1, 10⁻⁶), four columns": (
+        ApproxNoiseEvent(1.0, 1e-6, 0.209764, 0.729237),
+        True,
+    ),
+    "radial noise, sixteen": (ApproxNoiseEvent(1.0, 1e-6, 0.129643, 0.601589), True),
+    "noise known by (1, 10⁻⁶) alone": (ApproxDPEvent(1.0, 1e-6), True),
     "by hand: `ln.gaussian_dp(0.2)`": (GaussianEvent(0.2), False),
     "by hand: `ln.zcdp(0.02)`": (ZcdpEvent(0.02), False),
     "by hand: `ln.pure_dp(0.5)`": (PureDPEvent(0.5), False),
@@ -95,6 +107,18 @@ def price(event: Event, reading: str, *, asked: bool) -> str:
         if isinstance(event, GaussianEvent):
             return f"μ² = {float(event.as_mu_square()):.4g}"
         return "not paid" if own is None else f"ε = {own[0]:g}, δ = {own[1]:g}"
+    if reading == "aside":
+        own = [event.rho_aside(), event.mu_square_aside()]
+        known = [each for each in own if each is not None]
+        delta = f"δ = {float(known[0][0]):g}"
+        return (
+            " or ".join(
+                f"{name} = {float(each[1]):.4g}"
+                for name, each in zip(("ρ", "μ²"), own, strict=True)
+                if each
+            )
+            + f", {delta}"
+        )
     found = PLAIN[reading]
     try:
         sums = found.charge(event, found.pair(event, ASKED if asked else None))
@@ -109,7 +133,7 @@ def readings() -> str:
         [name, *(price(event, reading, asked=asked) for reading in READINGS)]
         for name, (event, asked) in EVENTS.items()
     ]
-    return table(["spend", *(f"`{reading}`" for reading in READINGS)], body, words=5)
+    return table(["spend", *(f"`{reading}`" for reading in READINGS)], body, words=6)
 
 
 def draw() -> None:

@@ -256,7 +256,7 @@ def test_a_reading_is_named_fixed_and_shown(folder):
     assert done.stderr.startswith("notice: dataset='open' has no reading yet: this spend fixes ")
     assert done.stderr.count("\n") == 1
     assert ask(*charge, "--mu", "0.01").stderr == ""
-    refused(ask(*charge, "--epsilon=.1", "--delta=1e-9"), "a reading of basic or caps")
+    refused(ask(*charge, "--epsilon=.1", "--delta=1e-9"), "a reading of basic or caps or aside")
     refused(ask(*charge, "--mu", "2"), "it asks for mu 2, and mu 0.21")
 
     shown = {a["dataset"]: a for a in json.loads(ask("show", "l", "--json").stdout)}
@@ -271,6 +271,8 @@ def test_a_reading_is_named_fixed_and_shown(folder):
         (("--reading", "renyi"), "reading='renyi' is unknown"),
         (("--reading", "basic", "--caps", ".1", "0", ".1"), "either --reading or --caps"),
         (("--caps", "1", "0", ".1"), "caps come to a delta"),
+        (("--aside", "1e-7"), "--aside goes with --reading gaussian or zcdp"),
+        (("--reading", "zcdp", "--aside", "1e-6"), "aside.delta=1e-06 leaves nothing"),
     ):
         refused(ask("create", "l", "--dataset", "d", *whole, *wrong), said)
 
@@ -283,10 +285,11 @@ def test_an_account_is_shown_in_what_adds_up_and_on_one_line(folder):
         "zcdp": "zcdp",
         "basic": "basic",
         "caps": ln.Caps(0.5, 1e-7, 0.1),
+        "zcdp with a delta aside": ln.Aside(1e-7),
     }
     for kind, reading in kinds.items():
         ln.Ledger.create(path, kind, whole, reading=reading)
-    fresh = run(folder, "ledger", "show", "l").stdout
+    fresh = " ".join(run(folder, "ledger", "show", "l").stdout.split())
     for kind in kinds:
         assert f"{kind}: nothing spent of (1, 1e-06)-DP; reading {kind}, " in fresh
         ln.Ledger(path, kind).charge(ln.pure_dp(0.01), "x")

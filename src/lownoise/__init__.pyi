@@ -19,6 +19,7 @@ from lownoise.planning import plan as plan
 from lownoise.planning import size_for as size_for
 from lownoise.planning import stream as stream
 from lownoise.planning import together as together
+from lownoise.privacy import Aside as Aside
 from lownoise.privacy import Caps as Caps
 from lownoise.privacy import Ledger as Ledger
 from lownoise.privacy import approx_dp as approx_dp

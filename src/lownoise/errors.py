@@ -111,7 +111,7 @@ class OverspentError(LedgerError):
 
     Args:
         message: what is asked, and what is left.
-        reading: what the account adds up, by the name of its reading.
+        reading: what the account adds up, by the name of its reading, the plain one of `ln.Aside`.
     """
 
     def __init__(self, message: str, reading: str) -> None:

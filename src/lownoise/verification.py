@@ -314,7 +314,9 @@ def _compared(terms: Terms, own: Alternative) -> Check:
     holds = own.error in (terms.compared, terms.error)
     if own.readings:
         cost = terms.cost
-        holds &= (own.rho, own.mu, own.readings) == (cost.rho, cost.mu, terms.readings)
+        aside = 0.0 if terms.gaussian else cost.delta
+        stated = (own.rho, own.mu, own.delta, own.readings)
+        holds &= stated == (cost.rho, cost.mu, aside, terms.readings)
     return Check("mechanism as compared", holds, f"{terms.name}: error {terms.compared!r}")
 
 

@@ -8,6 +8,7 @@ import pytest
 import lownoise as ln
 from lownoise import report
 from lownoise.errors import BudgetError
+from lownoise.privacy.events import READINGS
 
 ASKED = {"zcdp": ln.zcdp(0.01), "approx": ln.approx_dp(0.2, 1e-7), "pure": ln.pure_dp(0.2)}
 WHOLE = ln.approx_dp(20.0, 1e-5)
@@ -16,6 +17,8 @@ ACCOUNTS = {
     "zcdp": "zcdp",
     "basic": "basic",
     "caps": ln.Caps(epsilon=10, delta=1e-6, mu=1.0),
+    "zcdp, a delta aside": ln.Aside(1e-6),
+    "gaussian, a delta aside": ln.Aside(1e-6, "gaussian"),
 }
 ROWS = pd.DataFrame({"a": [0.0, 1.0] * 5, "b": [0, 1] * 5})
 BITS = {"a": 2, "b": 2}
@@ -44,15 +47,16 @@ def said(plan):
 @pytest.mark.parametrize(("kind", "asked"), CASES)
 def test_the_accounts_that_a_plan_names_pay_for_it_and_no_others(kind, asked, tmp_path):
     plan = KINDS[kind](ASKED[asked])
-    payers = ("gaussian", "zcdp", "caps") if asked == "zcdp" else tuple(ACCOUNTS)
+    payers = ("gaussian", "zcdp", "caps") if asked == "zcdp" else READINGS[:4]
     if plan.mechanism == "radial":
-        payers = ("basic", "caps")
+        payers = ("basic", "caps", "aside")
     assert (plan.mechanism == "radial") == ((kind, asked) == ("mean", "approx"))
     assert plan.readings == payers
-    assert f"reading {', '.join(payers[:-1])} or caps" in " ".join(said(plan).split())
+    assert f"reading {', '.join(payers[:-1])} or {payers[-1]}" in " ".join(said(plan).split())
     for name, reading in ACCOUNTS.items():
         ledger = ln.Ledger.create(tmp_path / "l", name, WHOLE, reading=reading)
-        if name in plan.readings:
+        pays = {name} if isinstance(reading, (str, ln.Caps)) else {"aside", reading.like}
+        if pays & set(plan.readings):
             assert plan.release(ROWS, ledger).recorded
             continue
         with pytest.raises(BudgetError, match="cannot be paid where"):

@@ -16,6 +16,7 @@ from lownoise.errors import BudgetError
 from lownoise.numbers.rounding import decimal_down, exact
 from lownoise.privacy import (
     ApproxDPEvent,
+    ApproxNoiseEvent,
     GaussianEvent,
     PureDPEvent,
     PureNoiseEvent,
@@ -41,6 +42,7 @@ EVENTS = {
     "approx_dp": ApproxDPEvent(0.1, 1e-9),
     "pure_dp": PureDPEvent(0.1),
     "pure_noise": NOISE,
+    "approx_noise": ApproxNoiseEvent(0.1, 1e-9, 0.004, 0.09),
 }
 
 
@@ -54,7 +56,7 @@ def rho_within(budget):
 
 
 def stays(reading, budget, *events, asked=None):
-    found = named(reading) if isinstance(reading, (str, ln.Caps)) else reading
+    found = named(reading) if isinstance(reading, (str, ln.Caps, ln.Aside)) else reading
     return found.within(budget, owned(found, *events, asked=asked))
 
 
@@ -198,7 +200,8 @@ def test_pure_spends_count_by_their_own_rho_and_mu_where_those_are_known():
 PAYS = {
     "gaussian": ("gaussian", "zcdp", "caps"),
     "zcdp": ("zcdp",),
-    "approx_dp": ("basic", "caps"),
+    "approx_dp": ("basic", "caps", "aside"),
+    "approx_noise": ("basic", "caps", "aside"),
     "pure_dp": ("gaussian", "zcdp", "basic", "caps"),
     "pure_noise": ("gaussian", "zcdp", "basic", "caps"),
 }
@@ -287,6 +290,54 @@ def test_caps_are_checked_against_the_budget_with_outward_rounding():
             ln.Caps(epsilon=0.1, delta=0, mu=wrong).caps(WHOLE)
 
 
+@pytest.mark.parametrize("kind", EVENTS)
+@pytest.mark.parametrize("like", ["zcdp", "gaussian"])
+def test_an_account_with_a_delta_aside_pays_for_what_others_do_and_for_what_has_a_delta(kind, like):
+    event, reading = EVENTS[kind], ln.Aside(1e-7, like)
+    pays = {"aside", like} & set(event.readings)
+    if not pays:
+        with pytest.raises(BudgetError, match=r"cannot be paid where mu² adds up beside a delta"):
+            reading.charge(event, None)
+        return
+    charged = reading.charge(event, None)
+    delta = event.as_pair()[1] if "aside" in event.readings else 0.0
+    assert charged.pop("delta") == exact(delta)
+    (own,) = charged.values()
+    if "aside" not in event.readings:
+        assert charged == named(like).charge(event, None)
+    elif kind == "approx_dp":  # all but delta is what epsilon alone implies
+        assert own == {"zcdp": rho_up, "gaussian": mu_square_up}[like](exact(0.1))
+    else:
+        assert own == {"zcdp": exact(event.rho), "gaussian": exact(event.mu) ** 2}[like]
+
+
+@pytest.mark.parametrize("aside", [1e-9, 3e-7, 9.9e-7])
+def test_what_is_set_aside_and_the_rest_are_the_budget_together(aside):
+    """δ′ + (1 − δ′)·δ(ε) is within δ, and no more than rounding below it."""
+    reached = {
+        "zcdp": lambda caps: zcdp_delta_up(float(caps["rho"]), WHOLE.epsilon),
+        "gaussian": lambda caps: delta_up(math.sqrt(caps["square"]), WHOLE.epsilon),
+    }
+    for like, curve in reached.items():
+        caps = ln.Aside(aside, like).caps(WHOLE)
+        together = aside + (1 - aside) * curve(caps)
+        assert WHOLE.delta * (1 - 1e-9) < together <= WHOLE.delta * (1 + 1e-12)
+
+
+def test_a_delta_that_is_set_aside_is_one_and_leaves_some():
+    for wrong in (0, -1e-9, math.nan, math.inf, "1", None, True):
+        with pytest.raises(BudgetError, match=r"^aside\.delta=.* is no chance; give one above 0$"):
+            ln.Aside(wrong).caps(WHOLE)
+    for much in (1e-6, 0.5, 1.0, 7):
+        with pytest.raises(BudgetError, match=r"leaves nothing of the delta of .*; give less"):
+            ln.Aside(much).caps(WHOLE)
+    for budget in (zcdp(1.0), gaussian_dp(1.0), pure_dp(1.0)):
+        with pytest.raises(BudgetError, match="has no delta to set aside; open the account with"):
+            ln.Aside(1e-9).caps(budget)
+    with pytest.raises(BudgetError, match=r'aside\.reading=.basic. adds up nothing; give "zcdp"'):
+        ln.Aside(1e-9, "basic")
+
+
 def test_caps_hold_one_by_one():
     caps = ln.Caps(epsilon=0.5, delta=1e-7, mu=0.1)
     assert stays(caps, WHOLE, PureDPEvent(0.5), GaussianEvent(0.1))
@@ -307,6 +358,8 @@ CASES = [
     ("zcdp", zcdp(0.3), [ZcdpEvent(0.1)] * 2),
     ("basic", WHOLE, [PureDPEvent(0.1), ApproxDPEvent(0.1, 3e-7)]),
     (ln.Caps(epsilon=0.5, delta=1e-7, mu=0.1), WHOLE, [PureDPEvent(0.1), GaussianEvent(0.05)]),
+    (ln.Aside(1e-7), WHOLE, [ApproxDPEvent(0.01, 1e-9), GaussianEvent(0.05), ZcdpEvent(1e-4)]),
+    (ln.Aside(9e-7, "gaussian"), WHOLE, [ApproxDPEvent(0.01, 1e-7), GaussianEvent(0.05)]),
 ]
 
 
@@ -334,7 +387,9 @@ def test_what_remains_can_be_spent_and_not_more(reading, budget, events):
 # ---------------------------------------------------------------- files, and old accounts
 
 
-@pytest.mark.parametrize("reading", ["gaussian", "zcdp", "basic", ln.Caps(0.5, 1e-7, 0.1)])
+@pytest.mark.parametrize(
+    "reading", ["gaussian", "zcdp", "basic", ln.Caps(0.5, 1e-7, 0.1), ln.Aside(1e-7, "gaussian")]
+)
 def test_readings_are_written_and_read(reading):
     assert reading_from_text(named(reading).to_text()) == named(reading)
 

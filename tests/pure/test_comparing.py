@@ -65,7 +65,7 @@ def test_none_that_is_named_errs_less_and_all_keep_the_budget(place):
         assert alone.terms.compared == pytest.approx(own.error, rel=1e-9)
         assert alone.terms.within_budget
         assert len(alone.comparison) == (own.mechanism != "gaussian")
-        assert set(own.readings) <= {"gaussian", "zcdp", "basic", "caps"}
+        assert set(own.readings) <= {"gaussian", "zcdp", "basic", "caps", "aside"}
 
 
 def test_what_cannot_be_compared_leaves_the_gaussian():
@@ -93,17 +93,19 @@ def test_it_prints_what_each_costs_and_how_far_it_strays():
     lines = repr(plan.comparison).splitlines()
     heads = ["mechanism", "error", "E‖error‖", "95%", "±", "rho", "mu", "paid", "by"]
     assert lines[0].split() == heads
+    *lines, said = lines
+    assert said == "radial: rho and mu are of all but a chance of 1e-06, to be set aside"
     for line, own in itertools.zip_longest(lines[1:], plan.comparison):
         assert line.split()[0] == own.mechanism
-        assert ("?" in line) == (own.rho is None) == (own.mechanism == "radial")
-        assert own.rho is None or f"{own.rho:.4g}" in line
+        assert f"{own.rho:.4g}" in line
+        assert (own.delta > 0) == (own.mechanism == "radial")
         assert f"{own.mean_error:.4g}" in line
         assert f"{own.half_widths().max():.4g}" in line
         assert own.mean_error < own.error  # Jensen
     again = ln.Plan.from_json(plan.to_json()).comparison
     assert "?" in repr(again)
-    assert [(o.mechanism, o.error, o.rho, o.mu, o.readings) for o in again] == [
-        (o.mechanism, o.error, o.rho, o.mu, o.readings) for o in plan.comparison
+    assert [(o.mechanism, o.error, o.rho, o.mu, o.delta, o.readings) for o in again] == [
+        (o.mechanism, o.error, o.rho, o.mu, o.delta, o.readings) for o in plan.comparison
     ]
     with pytest.raises(PlanError, match="plan again with mechanism="):
         again[0].half_widths()
@@ -193,9 +195,8 @@ def test_an_account_that_cannot_pay_is_told_what_gaussian_noise_asks(reading, cu
 def test_an_account_that_pays_for_no_radial_noise_is_told_what_it_pays_for(reading, tmp_path):
     plan = planned(ln.Ball(4))
     assert plan.mechanism == "radial"
-    assert 'zcdp or gaussian cannot pay for it; mechanism="gaussian" is for those' in " ".join(
-        str(plan).split()
-    )
+    said = "zcdp or gaussian pays for it only where it sets a delta aside (ln.Aside); mechanism="
+    assert said in " ".join(str(plan).split())
     ledger = ln.Ledger.create(tmp_path / "l", "people", ln.approx_dp(2, 1e-6), reading=reading)
     table = pd.DataFrame(np.zeros((50, 4)), columns=plan.names)
     with pytest.raises(

@@ -10,7 +10,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.numbers.rounding import exact
-from lownoise.privacy import ApproxDPEvent, PureNoiseEvent
+from lownoise.privacy import ApproxNoiseEvent, PureDPEvent, PureNoiseEvent
 from lownoise.privacy.noise_curve import ball_mu_up, ball_rho_up, laplace_mu_up, laplace_rho_up
 from lownoise.privacy.pure_curve import mu_up, rho_up
 from lownoise.release import codec
@@ -44,8 +44,11 @@ def test_every_mechanism_is_charged_no_more_than_what_its_epsilon_implies(name):
 @pytest.mark.parametrize("name", [name for name in PLANS if name not in PURE])
 def test_noise_that_is_not_pure_is_charged_as_a_pair_that_is_within_its_budget(name):
     cost, budget = PLANS[name].cost, PLANS[name].terms.budget
-    assert (cost.rho, cost.mu) == (None, None)
-    assert isinstance(cost.event, ApproxDPEvent)
+    assert isinstance(cost.event, ApproxNoiseEvent)
+    # of all but δ; nothing but ε is known of a walk whose law is known in total variation
+    alone = PureDPEvent(cost.epsilon)
+    assert 0 < cost.rho <= alone.as_rho() * (1 + 1e-12)
+    assert 0 < cost.mu <= math.sqrt(alone.as_mu_square()) * (1 + 1e-12)
     assert cost.event.epsilon >= cost.epsilon == budget.epsilon
     assert 0.999 * budget.delta < cost.delta <= cost.event.delta <= budget.delta
     assert re.fullmatch(r"\(0\.7, (9\.99.*e-07|1e-06)\)-DP", cost.guarantee)
@@ -101,7 +104,7 @@ def test_a_ledger_is_charged_what_the_noise_costs(tmp_path):
     assert plan.cost.rho < 0.8 * laplace_rho_up(plan.cost.epsilon) < 0.8 * 0.7 * math.tanh(0.35)
 
 
-def test_noise_known_in_total_variation_alone_has_no_rho(monkeypatch):
+def test_noise_known_in_total_variation_alone_has_what_epsilon_implies_but_for_delta(monkeypatch):
     monkeypatch.setattr("lownoise.sets.norms.image.decided", lambda _: False)
     question = ln.Mean(list("abcd"), ln.SchattenBall(2, 2, order=1))
     plan = ln.plan(
@@ -112,6 +115,7 @@ def test_noise_known_in_total_variation_alone_has_no_rho(monkeypatch):
         mechanism="k_norm",
     )
     assert plan.cost.delta > 0
-    assert plan.cost.rho is None
-    assert plan.cost.mu is None
+    epsilon = Fraction(plan.cost.epsilon)
+    assert plan.cost.rho == pytest.approx(float(rho_up(epsilon)), rel=1e-12)
+    assert plan.cost.mu == pytest.approx(float(mu_up(epsilon)), rel=1e-12)
     assert ln.verify(plan.to_json())

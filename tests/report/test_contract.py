@@ -89,7 +89,7 @@ def test_a_terminal_shows_it_within_its_width(name, kind, width):
     labels += ["mechanism" if name.startswith("pure") else "certificate"]
     labels += ["ledger"] * (kind == "release")
     assert all(re.search(rf"^{label} ", text, re.MULTILINE) for label in labels)
-    payers = "reading basic or caps" if "radial" in name else "reading gaussian, zcdp"
+    payers = "reading basic, caps or aside" if "radial" in name else "reading gaussian, zcdp"
     assert payers in " ".join(text.split())
     assert ("falls in steps" in " ".join(text.split())) == ("radial" in name)
     assert "by a walk" not in text

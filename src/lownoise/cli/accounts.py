@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -13,7 +13,7 @@ from lownoise.cli.output import show, show_report
 
 if TYPE_CHECKING:
     from lownoise.privacy import Budget
-    from lownoise.privacy.choices import ReadingName
+    from lownoise.privacy.choices import Declared, ReadingName
 
 ledger_app = typer.Typer(no_args_is_help=True, help="Open and read the accounts of datasets.")
 
@@ -28,7 +28,7 @@ _Pure = Annotated[bool, typer.Option("--pure", help="ε alone, of pure privacy: 
 
 
 @ledger_app.command("create")
-def ledger_create(
+def ledger_create(  # noqa: PLR0913 (options)
     path: _LedgerPath,
     dataset: _Dataset,
     *,
@@ -51,10 +51,17 @@ def ledger_create(
             help="Instead: the most of ε and of δ of other spends, and of μ of Gaussian ones.",
         ),
     ] = None,
+    aside: Annotated[
+        float | None,
+        typer.Option(
+            metavar="δ",
+            help="Of reading gaussian or zcdp: a δ set aside, for spends known but for a δ.",
+        ),
+    ] = None,
 ) -> None:
     """Open an account with a total budget: --rho, --mu, or --epsilon and --delta or --pure."""
     from lownoise.errors import BudgetError
-    from lownoise.privacy import Caps, Ledger
+    from lownoise.privacy import Aside, Caps, Ledger
     from lownoise.privacy.choices import named
     from lownoise.report.records import reading_text
 
@@ -63,7 +70,13 @@ def ledger_create(
         raise BudgetError("give either --reading or --caps")
     if reading is not None:
         named(reading)
-    chosen = cast("ReadingName | None", reading) if caps is None else Caps(*caps)
+    chosen: ReadingName | Declared | None = cast("ReadingName | None", reading)
+    if aside is not None:
+        if reading not in ("gaussian", "zcdp"):
+            raise BudgetError("--aside goes with --reading gaussian or zcdp; give one of them")
+        chosen = Aside(aside, cast("Any", reading))
+    elif caps is not None:
+        chosen = Caps(*caps)
     account = Ledger.create(path, dataset, budget, reading=chosen)
     show(f"{path}: opened an account for {dataset!r} with {budget}; {reading_text(account)}.")
 

@@ -46,7 +46,8 @@ class Loss:
     Args:
         epsilon: ε; infinite for Gaussian noise, which is μ-GDP and (ε, 0)-DP for no ε.
         delta: δ, 0 where nothing is approximate.
-        rho: ρ of the noise itself; infinite where nothing but ε is known of it.
+        rho: ρ of the noise itself, of all but δ where that is above 0; infinite where nothing but
+            ε is known of it.
         mu: μ of the noise itself, likewise.
         ball: d where the noise is, for the worst change, that ∝ exp(−|z|) in d ≥ 2 dimensions moved
             by ε, |·| Euclidean; 0 where it is other noise.

@@ -148,8 +148,10 @@ class JointNoise(AbstractNoise):
         """
         one, times = of_one_row(changes)
         own, touched = self.inner.loss(changes), min(times, self.groups)
+        if self.public and own.delta:  # what is left out of one and of the other are not the same
+            return Loss(2 * own.epsilon, both_up(own.epsilon, own.delta))
         if self.public:
-            return Loss(2 * own.epsilon, both_up(own.epsilon, own.delta), 4 * own.rho, 2 * own.mu)
+            return Loss(2 * own.epsilon, 0.0, 4 * own.rho, 2 * own.mu)
         if touched == 1:
             return own
         off = self.inner.loss(Repeated(one, 0))

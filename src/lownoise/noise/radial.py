@@ -21,6 +21,7 @@ from lownoise.kinds import PACKED_ROW, POSITIVE, Field
 from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, quotient_up
 from lownoise.noise.pure import FACTOR
 from lownoise.numbers.arrays import frozen
+from lownoise.privacy import aside_curve
 from lownoise.privacy.radial_curve import delta_up
 from lownoise.samplers.ellipsoid import rounded_points
 from lownoise.samplers.lazy import Composed, choices, chosen
@@ -117,12 +118,18 @@ class RadialNoise(AbstractNoise):
         return "the density of the noise falls in steps, and a change may cross two of them"
 
     def loss(self, changes: AbstractBody) -> Loss:
-        """Return ε and at least the δ of the longest change in the gauge."""
+        """Return ε, at least the δ of the longest change in the gauge, and the rest's ρ and μ.
+
+        What that δ leaves is known by the total variation, which is the curve at ε = 0.
+        """
         longest = quotient_up(self.gauge.sensitivity_up(changes), self.scale)
-        delta = delta_up(
-            self.dimension, self.radii.tolist(), self.weights.tolist(), self.epsilon, longest
+        radii, weights = self.radii.tolist(), self.weights.tolist()
+        delta, variation = (
+            delta_up(self.dimension, radii, weights, epsilon, longest)
+            for epsilon in (self.epsilon, 0.0)
         )
-        return Loss(self.epsilon, delta)
+        rho, mu = (of(self.epsilon, variation) for of in (aside_curve.rho_up, aside_curve.mu_up))
+        return Loss(self.epsilon, delta, rho, mu)
 
     @cached_property
     def _cumulative(self) -> list[int]:

@@ -90,6 +90,7 @@ def alternative(terms: Terms) -> Alternative:
         _NOTES.get(terms.name, own),
         rho=cost.rho,
         mu=cost.mu,
+        delta=0.0 if terms.gaussian else cost.delta,
         readings=terms.readings,
         terms=terms,
     )

@@ -36,7 +36,10 @@ class AbstractPlan(Guaranteed, ABC):
 
     @property
     def readings(self) -> tuple[str, ...]:
-        """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps"."""
+        """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps".
+
+        "aside" where one with `ln.Aside` alone can that adds up ρ or μ².
+        """
         return self.terms.readings
 
     @abstractmethod

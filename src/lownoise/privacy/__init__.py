@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a release reveals, how it adds up, and where it is written down."""
 
+from lownoise.privacy.aside import Aside
 from lownoise.privacy.budget import (
     ApproxDP,
     Budget,
@@ -16,6 +17,7 @@ from lownoise.privacy.budget import (
 from lownoise.privacy.choices import Caps
 from lownoise.privacy.events import (
     ApproxDPEvent,
+    ApproxNoiseEvent,
     ComposedEvent,
     Event,
     GaussianEvent,
@@ -31,6 +33,8 @@ from lownoise.privacy.shared import Shared
 __all__ = [
     "ApproxDP",
     "ApproxDPEvent",
+    "ApproxNoiseEvent",
+    "Aside",
     "Budget",
     "Caps",
     "ComposedEvent",

@@ -13,6 +13,7 @@ from lownoise.errors import BudgetError, LedgerError, quoted
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import down, exact, float_up, root_up, up
 from lownoise.privacy import gaussian_curve, zcdp_curve
+from lownoise.privacy.aside import Aside
 from lownoise.privacy.budget import ApproxDP, Budget
 from lownoise.privacy.events import READINGS, GaussianEvent
 from lownoise.privacy.readings import (
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
 ReadingName = Literal["gaussian", "zcdp", "basic"]
 _GIVE = (
-    'give "gaussian", "zcdp", "basic" or ln.Caps(epsilon=, delta=, mu=), --caps on the command line'
+    'give "gaussian", "zcdp", "basic", ln.Caps(epsilon=, delta=, mu=) or ln.Aside(delta=), '
+    "--caps or --aside on the command line"
 )
 
 
@@ -176,13 +178,18 @@ class MixedReading(AbstractReading):
         return ApproxDP(float_up(epsilon), min(float_up(delta), 1.0))
 
 
-def named(reading: str | Caps) -> AbstractReading:
+Declared = Caps | Aside
+"""Readings with numbers of their own."""
+_MADE: dict[str, type[Declared]] = {Caps.kind: Caps, Aside.kind: Aside}
+
+
+def named(reading: str | Declared) -> AbstractReading:
     """Return the reading of that name.
 
     Raises:
         BudgetError: where there is none.
     """
-    if isinstance(reading, Caps):
+    if isinstance(reading, (Caps, Aside)):
         return reading
     found = PLAIN.get(reading) if isinstance(reading, str) else None
     if found is None:
@@ -190,7 +197,7 @@ def named(reading: str | Caps) -> AbstractReading:
     return found
 
 
-def chosen(reading: str | Caps, budget: Budget) -> AbstractReading:
+def chosen(reading: str | Declared, budget: Budget) -> AbstractReading:
     """Return the reading that was named for a budget.
 
     Raises:
@@ -218,8 +225,9 @@ def reading_from_text(text: str) -> AbstractReading:
         fields = json.loads(text)
         kind = fields.pop("kind")
         kinds = {**PLAIN, "mixed": MixedReading()}
-        return Caps(**fields) if kind == "caps" else kinds[kind]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        made = _MADE.get(kind)
+        return kinds[kind] if made is None else made(**fields)
+    except (BudgetError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise LedgerError(
             "ledger reading is of no kind that this version knows; upgrade lownoise"
         ) from None

@@ -11,13 +11,14 @@ import math
 from abc import ABC
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import ClassVar, final
+from typing import ClassVar, final, get_args
 
 from lownoise.errors import LedgerError
 from lownoise.numbers.rounding import exact
 from lownoise.privacy.pure_curve import mu_square_up, rho_up
 
-READINGS = ("gaussian", "zcdp", "basic", "caps")
+READINGS = ("gaussian", "zcdp", "basic", "caps", "aside")
+_Sum = tuple[Fraction, Fraction]
 
 
 class AbstractEvent(ABC):
@@ -43,11 +44,23 @@ class AbstractEvent(ABC):
         """Return at least the μ²."""
         return None
 
+    def rho_aside(self) -> _Sum | None:
+        """Return (δ, ρ): but for a chance δ it is ρ-zCDP, that ρ at least."""
+        own = self.as_rho()
+        return None if own is None else (Fraction(0), own)
+
+    def mu_square_aside(self) -> _Sum | None:
+        """Return (δ, μ²): but for a chance δ it is μ-GDP, that μ² at least."""
+        own = self.as_mu_square()
+        return None if own is None else (Fraction(0), own)
+
     @property
     def readings(self) -> tuple[str, ...]:
         """The readings of accounts that can pay for it, of `READINGS`.
 
-        Where it was asked with an (ε, δ), "basic" is one too; see `choices.paying`.
+        Where it was asked with an (ε, δ), "basic" is one too; see `choices.paying`. "aside" is
+        named where no "zcdp" and no "gaussian" pays but with a δ set aside; those that set one
+        aside pay for what the others do, too.
 
         Examples:
             >>> GaussianEvent(0.1).readings, PureDPEvent(0.1).readings
@@ -59,6 +72,7 @@ class AbstractEvent(ABC):
             "zcdp": self.as_rho() is not None,
             "basic": pair,
             "caps": pair or self.kind == GaussianEvent.kind,
+            "aside": self.as_rho() is None and self.rho_aside() is not None,
         }
         return tuple(k for k in READINGS if known[k])
 
@@ -120,6 +134,14 @@ class ApproxDPEvent(AbstractEvent):
         """Return the μ² that a pure ε implies; none where δ > 0."""
         return None if self.delta else mu_square_up(exact(self.epsilon))
 
+    def rho_aside(self) -> _Sum:
+        """Return δ and the ρ that ε implies: but for δ it is a function of randomised response."""
+        return exact(self.delta), rho_up(exact(self.epsilon))
+
+    def mu_square_aside(self) -> _Sum:
+        """Return δ and the μ² that ε implies, likewise."""
+        return exact(self.delta), mu_square_up(exact(self.epsilon))
+
 
 @final
 @dataclass(frozen=True)
@@ -175,6 +197,36 @@ class PureNoiseEvent(AbstractEvent):
 
 @final
 @dataclass(frozen=True)
+class ApproxNoiseEvent(AbstractEvent):
+    """A release whose noise is known: it is (ε, δ)-DP, and but for that δ ρ-zCDP and μ-GDP.
+
+    Each number is rounded up as those of `PureNoiseEvent`. ρ and μ are at most what ε alone
+    implies; for what a chance δ leaves out there is none of either.
+    """
+
+    epsilon: float
+    delta: float
+    rho: float
+    mu: float
+    kind: ClassVar[str] = "approx_noise"
+    recorded_by: ClassVar[str] = "(epsilon, delta), and rho and mu but for that delta,"
+    first: ClassVar[str] = "basic"
+
+    def as_pair(self) -> tuple[float, float]:
+        """Return (ε, δ)."""
+        return self.epsilon, self.delta
+
+    def rho_aside(self) -> _Sum:
+        """Return δ and the noise's own ρ but for that."""
+        return exact(self.delta), exact(self.rho)
+
+    def mu_square_aside(self) -> _Sum:
+        """Return δ and the square of the noise's own μ but for that."""
+        return exact(self.delta), exact(self.mu) ** 2
+
+
+@final
+@dataclass(frozen=True)
 class ComposedEvent(AbstractEvent):
     """Uses of one noise that share a budget: (ε, δ)-DP, ρ-zCDP and μ-GDP, all three at once.
 
@@ -202,9 +254,16 @@ class ComposedEvent(AbstractEvent):
         return exact(self.mu) ** 2
 
 
-Event = GaussianEvent | ZcdpEvent | ApproxDPEvent | PureDPEvent | PureNoiseEvent | ComposedEvent
-_EVENTS = (GaussianEvent, ZcdpEvent, ApproxDPEvent, PureDPEvent, PureNoiseEvent, ComposedEvent)
-_KINDS: dict[str, type[Event]] = {c.kind: c for c in _EVENTS}
+Event = (
+    GaussianEvent
+    | ZcdpEvent
+    | ApproxDPEvent
+    | PureDPEvent
+    | PureNoiseEvent
+    | ApproxNoiseEvent
+    | ComposedEvent
+)
+_KINDS: dict[str, type[Event]] = {c.kind: c for c in get_args(Event)}
 
 
 def event_to_text(event: Event) -> str:

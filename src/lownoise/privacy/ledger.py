@@ -36,7 +36,7 @@ from lownoise.privacy.uses import move_use, share, shared_by, take
 if TYPE_CHECKING:
     import sqlite3
 
-    from lownoise.privacy.choices import Caps, ReadingName
+    from lownoise.privacy.choices import Declared, ReadingName
     from lownoise.privacy.readings import AbstractReading
 
 
@@ -64,7 +64,7 @@ class Ledger(Account):
         dataset: str,
         budget: Budget,
         *,
-        reading: ReadingName | Caps | None = None,
+        reading: ReadingName | Declared | None = None,
     ) -> Ledger:
         """Open an account for `dataset` with a total `budget`, in a new or an existing file.
 
@@ -74,8 +74,8 @@ class Ledger(Account):
             budget: the most that all spends together may take. They add up for neighbours of one
                 relation, which the first spend fixes.
             reading: what adds up over them: "gaussian" (Σμ²), "zcdp" (Σρ), "basic" (Σε and Σδ) or
-                `ln.Caps`. Only approx_dp has a choice; there the first spend fixes it, with an
-                `ln.ReadingNotice`, where it is not named.
+                `ln.Caps` or `ln.Aside`. Only approx_dp has a choice; there the first spend fixes
+                it, with an `ln.ReadingNotice`, where it is not named.
 
         Raises:
             BudgetError: where the budget is out of range, or the reading does not fit it.
@@ -109,7 +109,7 @@ class Ledger(Account):
         dataset: str,
         budget: Budget,
         *,
-        reading: ReadingName | Caps | None = None,
+        reading: ReadingName | Declared | None = None,
     ) -> Ledger:
         """Return the account of `dataset`, opened in a new file, or as it is in one that is there.
 
@@ -326,7 +326,7 @@ class Ledger(Account):
             raise OverspentError(
                 f"dataset={self.dataset!r} has too little of its {budget} left for this spend: it "
                 f"asks for {asks}, and {left} is left; ask for less, or stop releasing from it",
-                reading.kind,
+                reading.like,
             )
         if fixed is None:
             self._announce(reading)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lownoise.errors import LedgerError, quoted
 from lownoise.numbers.readable import readable
 from lownoise.privacy.budget import budget_to_dict, checked_budget
-from lownoise.privacy.choices import Caps, chosen, named, reading_from_text
+from lownoise.privacy.choices import Declared, chosen, named, reading_from_text
 from lownoise.privacy.entries import Entry, entries_of
 from lownoise.privacy.ledger_file import budget_from_text, transaction
 from lownoise.privacy.readings import only_reading
@@ -77,8 +77,8 @@ class Account:
             self._budget(connection)
             return self._entries(connection)
 
-    def reading(self) -> str | Caps | None:
-        """Return what adds up over the account's spends: its name, or the `ln.Caps`.
+    def reading(self) -> str | Declared | None:
+        """Return what adds up over the account's spends: its name, or the `ln.Caps` or `ln.Aside`.
 
         None where no spend has fixed it yet; "mixed" where an older version took spends of several
         kinds, so that nothing more is paid.
@@ -88,7 +88,7 @@ class Account:
         """
         with self._transaction() as connection:
             found = self._reading(connection, self._budget(connection))
-        if found is None or isinstance(found, Caps):
+        if found is None or isinstance(found, Declared):
             return found
         return found.kind
 
@@ -104,8 +104,9 @@ class Account:
     def remaining(self) -> dict[str, float]:
         """Return what is left of each sum of the reading, rounded down: a spend of it is taken.
 
-        It is "rho", "mu", "epsilon", "epsilon" and "delta", or all but "rho" for `ln.Caps`; the
-        budget itself where the reading is open, and nothing where it is "mixed".
+        It is "rho", "mu", "epsilon", "epsilon" and "delta", or all but "rho" for `ln.Caps`, or
+        "delta" and one of "rho" and "mu" for `ln.Aside`; the budget itself where the reading is
+        open, and nothing where it is "mixed".
 
         Raises:
             LedgerError: as `budget`.
@@ -173,7 +174,7 @@ class Account:
         return transaction(self.path, create=create)
 
     def _asked(
-        self, budget: Budget, reading: ReadingName | Caps | None
+        self, budget: Budget, reading: ReadingName | Declared | None
     ) -> tuple[Budget, AbstractReading | None]:
         """Return what an account is to have, checked; nothing is opened."""
         total, dataset = checked_budget(budget), self.dataset

@@ -55,6 +55,11 @@ class AbstractReading(ABC):
     adds: ClassVar[str]
     rules_out: ClassVar[str]
 
+    @property
+    def like(self) -> str:
+        """The plain reading by which its spends are priced: itself."""
+        return self.kind
+
     @abstractmethod
     def caps(self, budget: Budget) -> Sums:
         """Return the most that each sum may come to.

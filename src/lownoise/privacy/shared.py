@@ -20,7 +20,13 @@ from lownoise.privacy.composition import (
     response_delta_up,
     response_parameter_down,
 )
-from lownoise.privacy.events import ApproxDPEvent, ComposedEvent, GaussianEvent, PureNoiseEvent
+from lownoise.privacy.events import (
+    ApproxDPEvent,
+    ApproxNoiseEvent,
+    ComposedEvent,
+    GaussianEvent,
+    PureNoiseEvent,
+)
 from lownoise.privacy.readings import within
 
 if TYPE_CHECKING:
@@ -125,7 +131,7 @@ class Shared:
                     return PureNoiseEvent(decimal_up(plain), rho, mu)
                 delta = self._delta_up(event.epsilon, rho, mu, ball)
                 return ComposedEvent(self.budget.epsilon, delta, rho, mu)
-            case ApproxDPEvent() if isinstance(self.budget, ApproxDP):
+            case ApproxDPEvent() | ApproxNoiseEvent() if isinstance(self.budget, ApproxDP):
                 own = response_delta_up(k, exact(event.epsilon), Fraction(self._epsilon))
                 delta = decimal_up(k * exact(event.delta) + Fraction(own))
                 return ApproxDPEvent(self.budget.epsilon, min(delta, 1.0))

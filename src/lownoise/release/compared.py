@@ -15,7 +15,7 @@ from lownoise.release.comparison import GAUSSIAN, Alternative, Comparison
 
 RESPONSE, COUNTS, _TABLES = "randomized_response", "laplace_histogram", "laplace_residual"
 _SAME = 1e-8
-_OF_COMPARED = ("rho", "mu", "readings")  # which files before 0.2.0 do not state
+_OF_COMPARED = ("rho", "mu", "delta", "readings")  # which files before 0.2.0 do not state
 
 
 def names(*, of_means: bool = False) -> tuple[str, ...]:
@@ -36,6 +36,7 @@ def compared_to_dict(own: Alternative) -> dict[str, Any]:
         "error": own.error,
         "note": own.note,
         **{name: number for name, number in known.items() if number is not None},
+        **({"delta": own.delta} if own.delta else {}),
         **({"readings": list(own.readings)} if own.readings else {}),
     }
 
@@ -57,12 +58,14 @@ def _alternative(fields: dict[str, Any]) -> Alternative:
     name, error, note = fields["mechanism"], fields["error"], fields["note"]
     expect("compared.mechanism", name, (GAUSSIAN, *names()))
     rho, mu, readings = fields.get("rho"), fields.get("mu"), fields.get("readings", [])
+    delta = fields.get("delta", 0.0)
     numbers_or_none = all(
-        own is None or (isinstance(own, float) and 0 <= own < math.inf) for own in (error, rho, mu)
+        own is None or (isinstance(own, float) and 0 <= own < math.inf)
+        for own in (error, rho, mu, delta)
     )
     known = len(fields) == 3 + sum(own in fields for own in _OF_COMPARED)
     if not numbers_or_none or not isinstance(note, str) or not known:
         raise FileError("compared states an error that is no number, or a note that is no text")
     if not (isinstance(readings, list) and all(own in READINGS for own in readings)):
         raise FileError("compared states readings that no account has")
-    return Alternative(name, error, note, rho=rho, mu=mu, readings=tuple(readings))
+    return Alternative(name, error, note, rho=rho, mu=mu, delta=delta, readings=tuple(readings))

@@ -31,6 +31,7 @@ class Alternative:
         note: why it was not, or what it is.
         rho: the least ρ that is proved of it, rounded up; None where none is.
         mu: the least μ, likewise.
+        delta: where it is above 0, `rho` and `mu` are of all but a chance `delta`.
         readings: the readings of accounts that can pay for it.
         terms: all of it; None where it was not available, and in a plan that was read from a file.
     """
@@ -40,6 +41,7 @@ class Alternative:
     note: str
     rho: float | None = None
     mu: float | None = None
+    delta: float = 0.0
     readings: tuple[str, ...] = ()
     terms: Terms | None = field(default=None, repr=False, compare=False)
 
@@ -66,6 +68,13 @@ class Alternative:
             return float(getattr(self, name))
         except PlanError:
             return None
+
+    @property
+    def proviso(self) -> str:
+        """What its ρ and μ leave out, in words; "" where nothing."""
+        if not self.delta:
+            return ""
+        return f"rho and mu are of all but a chance of {self.delta:.4g}, to be set aside"
 
     @property
     def widest(self) -> float:
@@ -149,7 +158,7 @@ class Comparison(tuple[Alternative, ...]):
         return found if found < least * _LESS else None
 
     def __repr__(self) -> str:
-        """Return the table."""
+        """Return the table, and what is to be said of its rows."""
         heads = ("mechanism", "error", "E‖error‖", f"{_LEVEL:.0%} ±", "rho", "mu", "paid by")
         rows = [heads, *(own.row() for own in self if own.error is not None)]
         widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
@@ -160,6 +169,7 @@ class Comparison(tuple[Alternative, ...]):
             ).rstrip()
             for row in rows
         ]
+        lines += [f"{own.mechanism}: {own.proviso}" for own in self if own.delta]
         lines += [f"{own.mechanism}: {own.note}" for own in self if own.error is None]
         return "\n".join(lines)
 

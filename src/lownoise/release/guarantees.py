@@ -9,7 +9,7 @@ images), so is that of X on the line, and E|X|^p ≤ Γ(p + 1)·(E X²/2)^{p/2} 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
@@ -19,7 +19,7 @@ from lownoise.certificate import order_norm
 from lownoise.noise.abstract import log_concave_moment
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import decimal_up, down, exact, square_up
-from lownoise.privacy import ApproxDP, ApproxDPEvent, PureNoiseEvent, pure_curve
+from lownoise.privacy import ApproxDP, ApproxNoiseEvent, PureNoiseEvent, pure_curve
 from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
 
 if TYPE_CHECKING:
@@ -74,22 +74,22 @@ class PureCost:
         epsilon: ε.
         delta: δ: 0 unless the noise is radial, or points are drawn by a walk whose law is known in
             total variation only.
-        rho: ρ of the noise, at most what ε implies; None where δ is above 0.
+        rho: ρ of the noise, at most what ε implies; where δ is above 0, ρ of all but that δ.
         mu: μ of the noise, likewise.
     """
 
     epsilon: float
     delta: float
-    rho: float | None
-    mu: float | None
+    rho: float
+    mu: float
 
     @property
-    def event(self) -> PureNoiseEvent | ApproxDPEvent:
+    def event(self) -> PureNoiseEvent | ApproxNoiseEvent:
         """What an account records, which reads numbers as the decimals that print."""
-        if self.rho is not None and self.mu is not None:
-            numbers = (self.epsilon, self.rho, self.mu)
-            return PureNoiseEvent(*(decimal_up(Fraction(number)) for number in numbers))
-        return ApproxDPEvent(decimal_up(Fraction(self.epsilon)), decimal_up(Fraction(self.delta)))
+        epsilon, delta, rho, mu = (decimal_up(Fraction(number)) for number in astuple(self))
+        if self.delta:
+            return ApproxNoiseEvent(epsilon, delta, rho, mu)
+        return PureNoiseEvent(epsilon, rho, mu)
 
     @property
     def guarantee(self) -> str:
@@ -107,15 +107,16 @@ def brief_up(number: float) -> str:
 
 
 def pure_cost(loss: Loss) -> PureCost:
-    """Return what a release of pure noise reveals; ρ and μ are at most what ε implies."""
-    if loss.delta:
-        return PureCost(loss.epsilon, loss.delta, None, None)
+    """Return what a release of pure noise reveals; ρ and μ are at most what ε implies.
+
+    Of what is (ε, δ)-DP all but δ is a function of randomised response (docs/theory.md), too.
+    """
     if not loss.epsilon <= _MOST_EPSILON:
-        return PureCost(loss.epsilon, 0.0, math.inf, math.inf)
+        return PureCost(loss.epsilon, loss.delta, math.inf, math.inf)
     epsilon = Fraction(loss.epsilon)
     rho = min(loss.rho, decimal_up(pure_curve.rho_up(epsilon)))
     mu = min(loss.mu, decimal_up(pure_curve.mu_up(epsilon)))
-    return PureCost(loss.epsilon, 0.0, rho, mu)
+    return PureCost(loss.epsilon, loss.delta, rho, mu)
 
 
 def cost_of(event: GaussianEvent, budget: Budget) -> Cost:

@@ -212,7 +212,7 @@ class Terms(Readable):
 
     @property
     def readings(self) -> tuple[str, ...]:
-        """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps"."""
+        """The readings of accounts that can pay for it: see `AbstractEvent.readings`."""
         return paying(self.charged, self.asked)
 
     @property

@@ -79,14 +79,14 @@ class AbstractNoiseWords(ABC):
                 (
                     own.mechanism,
                     "not available" if own.error is None else spelling.significant(own.error, 4),
-                    *("–" if n is None else spelling.at_most(n, 3) for n in (own.rho, own.mu)),
+                    *(_price(own, number) for number in (own.rho, own.mu)),
                     shown(own.note),
                 )
                 for own in compared
             ),
             caption=(
                 f"Root mean squared error of {self.view.whose}, at the same budget, and the least "
-                "ρ and μ that are proved of each."
+                f"ρ and μ that are proved of each.{_left_out(compared)}"
             ),
             terminal=len(compared),
             own=[own.mechanism for own in compared].index(terms.name),
@@ -107,12 +107,12 @@ class AbstractNoiseWords(ABC):
         accounts = " or ".join(less)
         errors = " or ".join(spelling.significant(error, 3) for error in less.values())
         return (
-            f" An account that adds up {accounts} gets more for its price from gaussian: at the "
-            f"rho or mu of this plan its error would be {errors}."
+            f"{self._unpaid()} An account that adds up {accounts} gets more for its price from "
+            f"gaussian: at the rho or mu of this plan its error would be {errors}."
         )
 
     def _unpaid(self) -> str:
-        """Return what accounts can pay for that cannot pay for this noise, in a sentence."""
+        """Return what those pay for that pay for this noise only with a δ aside, in a sentence."""
         own = self.terms.alternatives.gaussian
         if own is None or own.error is None:
             return ""
@@ -120,8 +120,9 @@ class AbstractNoiseWords(ABC):
         if not found:
             return ""
         return (
-            f" An account with reading {' or '.join(found)} cannot pay for it; "
-            f'mechanism="gaussian" is for those, with error {spelling.significant(own.error, 3)}.'
+            f" An account with reading {' or '.join(found)} pays for it only where it sets a delta "
+            f'aside (ln.Aside); mechanism="gaussian" is for the others, with error '
+            f"{spelling.significant(own.error, 3)}."
         )
 
     def payers(self) -> str:
@@ -320,3 +321,16 @@ class PureWords(AbstractNoiseWords):
         """Return which mechanism it is, in words."""
         own = next(a for a in self.terms.alternatives if a.mechanism == self.terms.name)
         return f"{self.terms.name}: {shown(own.note)}"
+
+
+def _price(own: Any, number: float | None) -> str:  # noqa: ANN401
+    """Return a ρ or μ of a mechanism, with a sign where it is of all but a δ."""
+    if number is None:
+        return "–"
+    return f"{spelling.at_most(number, 3)}{'*' if own.delta else ''}"
+
+
+def _left_out(compared: Any) -> str:  # noqa: ANN401
+    """Return what numbers with that sign leave out, in a sentence; or nothing."""
+    most = max(own.delta for own in compared)
+    return f" * Of all but a chance of {spelling.at_most(most, 3)}." if most else ""

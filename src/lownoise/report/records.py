@@ -246,6 +246,8 @@ def reading_text(account: Ledger) -> str:
             "what still holds is the sum of their (epsilon, delta)"
         )
     kind = reading if isinstance(reading, str) else reading.kind
+    if not isinstance(reading, str) and reading.like != kind:
+        kind = f"{reading.like} with a delta aside"
     squares = " (its squares add up)" if "mu" in left else ""
     return f"reading {kind}, {amounts(left)} left{squares}"
 
