@@ -13,7 +13,7 @@ from lownoise.cli.output import show, show_report
 
 if TYPE_CHECKING:
     from lownoise.privacy import Budget
-    from lownoise.privacy.choices import Declared, ReadingName
+    from lownoise.privacy.choices import Numbered, ReadingName
 
 ledger_app = typer.Typer(no_args_is_help=True, help="Open and read the accounts of datasets.")
 
@@ -70,7 +70,7 @@ def ledger_create(  # noqa: PLR0913 (options)
         raise BudgetError("give either --reading or --caps")
     if reading is not None:
         named(reading)
-    chosen: ReadingName | Declared | None = cast("ReadingName | None", reading)
+    chosen: ReadingName | Numbered | None = cast("ReadingName | None", reading)
     if aside is not None:
         if reading not in ("gaussian", "zcdp"):
             raise BudgetError("--aside goes with --reading gaussian or zcdp; give one of them")

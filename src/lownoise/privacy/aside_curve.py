@@ -72,7 +72,7 @@ def mu_up(epsilon: float, variation: float) -> float:
         variation: at least τ, in [0, 1].
 
     Examples:
-        >>> 0.61 < mu_up(1.0, 0.122) < 0.62
+        >>> 0.601 < mu_up(1.0, 0.122) < 0.602
         True
     """
     from flint import arb

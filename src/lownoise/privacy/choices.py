@@ -178,12 +178,12 @@ class MixedReading(AbstractReading):
         return ApproxDP(float_up(epsilon), min(float_up(delta), 1.0))
 
 
-Declared = Caps | Aside
+Numbered = Caps | Aside
 """Readings with numbers of their own."""
-_MADE: dict[str, type[Declared]] = {Caps.kind: Caps, Aside.kind: Aside}
+_MADE: dict[str, type[Numbered]] = {Caps.kind: Caps, Aside.kind: Aside}
 
 
-def named(reading: str | Declared) -> AbstractReading:
+def named(reading: str | Numbered) -> AbstractReading:
     """Return the reading of that name.
 
     Raises:
@@ -197,7 +197,7 @@ def named(reading: str | Declared) -> AbstractReading:
     return found
 
 
-def chosen(reading: str | Declared, budget: Budget) -> AbstractReading:
+def chosen(reading: str | Numbered, budget: Budget) -> AbstractReading:
     """Return the reading that was named for a budget.
 
     Raises:

@@ -36,7 +36,7 @@ from lownoise.privacy.uses import move_use, share, shared_by, take
 if TYPE_CHECKING:
     import sqlite3
 
-    from lownoise.privacy.choices import Declared, ReadingName
+    from lownoise.privacy.choices import Numbered, ReadingName
     from lownoise.privacy.readings import AbstractReading
 
 
@@ -64,7 +64,7 @@ class Ledger(Account):
         dataset: str,
         budget: Budget,
         *,
-        reading: ReadingName | Declared | None = None,
+        reading: ReadingName | Numbered | None = None,
     ) -> Ledger:
         """Open an account for `dataset` with a total `budget`, in a new or an existing file.
 
@@ -109,7 +109,7 @@ class Ledger(Account):
         dataset: str,
         budget: Budget,
         *,
-        reading: ReadingName | Declared | None = None,
+        reading: ReadingName | Numbered | None = None,
     ) -> Ledger:
         """Return the account of `dataset`, opened in a new file, or as it is in one that is there.
 

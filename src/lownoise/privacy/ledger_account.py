@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lownoise.errors import LedgerError, quoted
 from lownoise.numbers.readable import readable
 from lownoise.privacy.budget import budget_to_dict, checked_budget
-from lownoise.privacy.choices import Declared, chosen, named, reading_from_text
+from lownoise.privacy.choices import Numbered, chosen, named, reading_from_text
 from lownoise.privacy.entries import Entry, entries_of
 from lownoise.privacy.ledger_file import budget_from_text, transaction
 from lownoise.privacy.readings import only_reading
@@ -77,7 +77,7 @@ class Account:
             self._budget(connection)
             return self._entries(connection)
 
-    def reading(self) -> str | Declared | None:
+    def reading(self) -> str | Numbered | None:
         """Return what adds up over the account's spends: its name, or the `ln.Caps` or `ln.Aside`.
 
         None where no spend has fixed it yet; "mixed" where an older version took spends of several
@@ -88,7 +88,7 @@ class Account:
         """
         with self._transaction() as connection:
             found = self._reading(connection, self._budget(connection))
-        if found is None or isinstance(found, Declared):
+        if found is None or isinstance(found, Numbered):
             return found
         return found.kind
 
@@ -174,7 +174,7 @@ class Account:
         return transaction(self.path, create=create)
 
     def _asked(
-        self, budget: Budget, reading: ReadingName | Declared | None
+        self, budget: Budget, reading: ReadingName | Numbered | None
     ) -> tuple[Budget, AbstractReading | None]:
         """Return what an account is to have, checked; nothing is opened."""
         total, dataset = checked_budget(budget), self.dataset
