@@ -26,9 +26,9 @@ import pyarrow.parquet as pq
 
 import lownoise as ln
 from lownoise.engines.folds import CodeSums
+from lownoise.engines.opening import source_of
 from lownoise.engines.queries import read_all
-from lownoise.engines.source import source_of
-from lownoise.engines.units import UnitTable
+from lownoise.engines.tables import UnitTable
 from lownoise.privacy.units import PrivacyUnit
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 
 import lownoise as ln
 from lownoise.cli.demo import _archive
-from lownoise.engines.source import source_of
-from lownoise.engines.units import UnitTable
+from lownoise.engines.opening import source_of
+from lownoise.engines.tables import UnitTable
 from lownoise.privacy.units import PrivacyUnit
 
 QUESTION = ln.Mean(["distance", "dep_delay"], ln.Box([0, -60], [5000, 300]), missing=[0, 0])

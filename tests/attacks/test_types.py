@@ -27,8 +27,8 @@ from hypothesis import strategies as st
 import lownoise as ln
 from lownoise.engines import Coding, TotalsQuery
 from lownoise.engines.counts import histogram_query, parities_query, records_query
+from lownoise.engines.opening import rows_of
 from lownoise.engines.queries import totals_query
-from lownoise.engines.source import rows_of
 from lownoise.questions.attributes import attributes
 from lownoise.questions.universe import universe_of
 

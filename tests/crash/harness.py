@@ -46,7 +46,7 @@ def prepare():
     import numpy as np
     import pyarrow as pa
 
-    for name in ("duckdb", "flint", "ibis", "ibis.backends.duckdb", "lownoise.engines.duckdb"):
+    for name in ("duckdb", "flint", "ibis", "ibis.backends.duckdb", "lownoise.engines.opening"):
         importlib.import_module(name)
     import lownoise as ln
     from lownoise.engines.memory import MemorySource

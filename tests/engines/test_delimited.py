@@ -15,8 +15,8 @@ from lownoise.engines import blocks, delimited
 from lownoise.engines.cells import Dialect, columns_of, decoded, first_record, records
 from lownoise.engines.codings import Coding, TotalsQuery
 from lownoise.engines.delimited import TextFile, TextSource, open_text
-from lownoise.engines.duckdb import opened
 from lownoise.engines.folds import CodeSums
+from lownoise.engines.opening import opened
 from lownoise.engines.source import Columns
 from lownoise.numbers.values import number_of_text
 from lownoise.privacy.units import PrivacyUnit

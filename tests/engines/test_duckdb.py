@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from lownoise.engines.counts import records_query
-from lownoise.engines.duckdb import opened
+from lownoise.engines.opening import opened
 from lownoise.engines.source import Columns
 from lownoise.questions.attributes import attributes
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from lownoise.engines import Batch, Coding, Totals, TotalsQuery, duckdb, parts
+from lownoise.engines import Batch, Coding, Totals, TotalsQuery, opening, parts
 from lownoise.engines.categories import Reader, places_of
 from lownoise.engines.counts import CellCounts
 from lownoise.engines.folds import CodeSums, Folds
@@ -117,11 +117,11 @@ def test_what_arrow_hands_over_is_what_the_engine_reads(shape, tmp_path):
     """Every type of column, with threads and without; and it is Arrow that hands it over."""
     table = SHAPES[shape](AWKWARD, tmp_path)
     words = ["w", "w.k", "long"] if "file" in shape else ["w", "w.k", "category", "long"]
-    found = duckdb.opened(table, Columns([*NUMBERS, *words]))
+    found = opening.opened(table, Columns([*NUMBERS, *words]))
     assert found.plain.parts(NUMBERS, words) is not None
 
     def engine():  # which may read a file once
-        return dataclasses.replace(duckdb.opened(table, Columns([*NUMBERS, *words])), plain=None)
+        return dataclasses.replace(opening.opened(table, Columns([*NUMBERS, *words])), plain=None)
 
     ends = {"small": (-1.0, 1.0), "bit": (0.0, 1.0), "x": (-3.0, 2.0**49), "g": (0.0, 2.0)}
     lower, upper = np.array([ends.get(name, (-(2.0**40), 2.0**40)) for name in NUMBERS]).T

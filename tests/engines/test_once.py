@@ -24,7 +24,7 @@ from lownoise.engines.counts import (
 )
 from lownoise.engines.groups import GroupSums, groups_query
 from lownoise.engines.queries import read_all, totals_query
-from lownoise.engines.units import UnitTable
+from lownoise.engines.tables import UnitTable
 from lownoise.errors import TableError
 from lownoise.privacy.units import PrivacyUnit
 from lownoise.questions.attributes import attributes

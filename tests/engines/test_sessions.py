@@ -18,9 +18,9 @@ from tests.engines import test_contract as contract
 import lownoise as ln
 import sparks
 from golden.accessors import simulated
-from lownoise.engines import TotalsQuery, sessions, source
+from lownoise.engines import TotalsQuery, opening, sessions
 from lownoise.engines.queries import totals_query
-from lownoise.engines.units import UnitTable
+from lownoise.engines.tables import UnitTable
 from lownoise.errors import EngineError, TableError
 from lownoise.privacy.units import PrivacyUnit
 from lownoise.spec.files import read_spec
@@ -72,7 +72,7 @@ def test_folders_say_the_same_as_elsewhere_and_what_stands_above_them_says_nothi
         found = []
         for engine in ("duckdb", "spark"):
             given = ln.Table(path, partitions=names, engine=engine)
-            batches = list(source.source_of(given, ["n", *names]).batches(["n"], names))
+            batches = list(opening.source_of(given, ["n", *names]).batches(["n"], names))
             rows = [r for b in batches for r in zip(*(t.to_pylist() for t in b.texts), strict=True)]
             found.append(sorted(rows, key=repr))
         assert found[0] == found[1] == sorted([(x, None), (x, "1\n2")], key=repr)

@@ -15,8 +15,8 @@ from tests.toys.engine import ToySource
 import lownoise as ln
 import sparks
 from golden.accessors import simulated
-from lownoise.engines.duckdb import opened
 from lownoise.engines.memory import MemorySource
+from lownoise.engines.opening import opened
 from lownoise.engines.source import Columns
 from lownoise.errors import EngineError, LedgerError, TableError
 

@@ -21,7 +21,7 @@ from tests.units import test_units as units
 
 import lownoise as ln
 import sparks
-from lownoise.engines import AbstractFold, TotalsQuery, memory, source, spark
+from lownoise.engines import AbstractFold, TotalsQuery, memory, opening, spark
 from lownoise.engines.queries import totals_query
 from lownoise.engines.source import Columns
 from lownoise.errors import EngineError, TableError
@@ -206,14 +206,14 @@ def test_dates_order_rows_and_bytes_that_are_no_text_stop_nothing():
         " AS time, double(n) AS x, CAST(X'ff' AS string) AS odd FROM VALUES 3, 1, NULL, 2 t(n)"
     )
     for by, expected in (("day", {1, 2}), ("time", {3, 2})):
-        found = source.source_of(source_units(rows, PrivacyUnit("who", 2, (by,))), ["x"])
+        found = opening.source_of(source_units(rows, PrivacyUnit("who", 2, (by,))), ["x"])
         assert {v for b in found.batches(["x"]) for v in b.numbers[0].tolist()} == expected
     own = spark.opened(rows, Columns(["odd"]))
     (group,) = own.group_sums(["odd"], ["odd"])
     assert group.counts.tolist() == [4]
     assert np.isnan(group.keys.numbers[0]).all()
     with pytest.raises(TableError, match="column='day' has type date"):
-        source.source_of(source_units(rows, PrivacyUnit("day", 2)), ["x"])
+        opening.source_of(source_units(rows, PrivacyUnit("day", 2)), ["x"])
 
 
 @pytest.mark.parametrize("cached", [False, True])

@@ -25,9 +25,9 @@ from tests.command_line import run
 import lownoise as ln
 from lownoise.engines import files as engine_files
 from lownoise.engines.counts import histogram_query
-from lownoise.engines.duckdb import opened
 from lownoise.engines.files import _bytes
 from lownoise.engines.json_lines import open_lines, values_of
+from lownoise.engines.opening import opened
 from lownoise.engines.source import Columns
 from lownoise.engines.tables import File, found_files, located
 from lownoise.errors import EngineError, LownoiseError, SpecError, TableError, bare

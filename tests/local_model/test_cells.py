@@ -12,7 +12,7 @@ import pytest
 import lownoise as ln
 from lownoise.engines.categories import cells_of
 from lownoise.engines.counts import records_query
-from lownoise.engines.source import source_of
+from lownoise.engines.opening import source_of
 from lownoise.errors import FileError, PlanError, QuestionError, TableError
 from lownoise.local_model import ENCODERS, CellEncoder
 from lownoise.questions.attributes import attributes

@@ -384,7 +384,7 @@ def test_a_value_is_its_number_or_missing(value, meant, capsys):
 
 def cast(texts):
     """Return what a cell of each text is in a table, NaN where it is missing."""
-    from lownoise.engines.source import rows_of
+    from lownoise.engines.opening import rows_of
 
     table = pa.table({"x": pa.array(texts, pa.string())})
     return np.concatenate([np.zeros((0, 1)), *rows_of(["x"], table)])[:, 0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.counts import Histogram
-from lownoise.engines.source import rows_of
+from lownoise.engines.opening import rows_of
 from lownoise.errors import QuestionError
 from lownoise.questions import QUESTIONS, AbstractQueries
 

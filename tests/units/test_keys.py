@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines.source import source_of
-from lownoise.engines.units import UnitTable
+from lownoise.engines.opening import source_of
+from lownoise.engines.tables import UnitTable
 from lownoise.errors import FileError, LownoiseError, TableError
 from lownoise.privacy.units import PrivacyUnit
 

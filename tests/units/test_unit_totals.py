@@ -18,8 +18,8 @@ from tests.toys.engine import ToySource
 from tests.units.test_units import KINDS, arrow, dice, drawn, exact, memory
 
 import lownoise as ln
-from lownoise.engines.source import source_of
-from lownoise.engines.units import UnitTable
+from lownoise.engines.opening import source_of
+from lownoise.engines.tables import UnitTable
 from lownoise.errors import FileError, LownoiseError, PlanError, SpecError
 from lownoise.privacy.units import PrivacyUnit
 from lownoise.spec.files import read_spec

@@ -22,10 +22,10 @@ from tests.toys.engine import ToySource
 
 import lownoise as ln
 import lownoise_check
-from lownoise.engines.duckdb import opened
 from lownoise.engines.memory import MemorySource
-from lownoise.engines.source import Columns, source_of
-from lownoise.engines.units import UnitTable
+from lownoise.engines.opening import opened, source_of
+from lownoise.engines.source import Columns
+from lownoise.engines.tables import UnitTable
 from lownoise.errors import (
     EngineError,
     FileError,

@@ -132,7 +132,7 @@ def _without(count: int, batches: Iterator[Vector]) -> Iterator[Vector]:
 
 def _batches(names: tuple[str, ...], source: str | None) -> Iterator[Vector]:
     """Return the values of the rounds: of a table, or of standard input as lines come."""
-    from lownoise.engines.source import rows_of
+    from lownoise.engines.opening import rows_of
 
     return _lines(len(names)) if source is None else rows_of(names, source)
 

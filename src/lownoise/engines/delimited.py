@@ -23,7 +23,9 @@ import numpy as np
 
 from lownoise.engines.blocks import LARGEST, blocks, by_lines
 from lownoise.engines.cells import columns_of, dialect_of, first_record
+from lownoise.engines.duckdb import registered
 from lownoise.engines.folds import AbstractFold, Batch
+from lownoise.engines.frames import ArrowRows
 from lownoise.engines.parts import Part, fold, processors
 from lownoise.engines.source import AbstractSource, require
 from lownoise.errors import TableError
@@ -149,9 +151,6 @@ class TextSource(AbstractSource):
 
     def bounded(self, unit: PrivacyUnit, columns: Sequence[str]) -> AbstractSource:
         """Return the first rows of each unit, as the embedded engine numbers them."""
-        from lownoise.engines.duckdb import registered
-        from lownoise.engines.frames import ArrowRows
-
         return registered(ArrowRows(self.reader)).bounded(unit, columns)
 
     def _read(self, columns: Sequence[str], made: Callable[[list[Column]], Any]) -> Iterator[Any]:

@@ -9,27 +9,18 @@ row which type one row left its column.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, reduce
 from operator import and_
-from os import PathLike
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.cells import alike, quiet
-from lownoise.engines.delimited import TextSource
-from lownoise.engines.files import fit, guarded, open_files, text_files
 from lownoise.engines.folds import Batch
-from lownoise.engines.frames import ArrowRows, arrow_of
 from lownoise.engines.parts import Part, PlainTable, fold
-from lownoise.engines.source import AbstractSource, Groups, Sums, named
-from lownoise.engines.tables import Table
+from lownoise.engines.source import AbstractSource, Groups, Sums
 from lownoise.engines.units import order_of
-from lownoise.errors import EngineError, TableError
 from lownoise.numbers.numerals import WORDS
 from lownoise.numbers.readable import brief
 
@@ -37,17 +28,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.engines.folds import AbstractFold, Range
-    from lownoise.engines.source import Columns, Kind
+    from lownoise.engines.frames import ArrowRows
+    from lownoise.engines.source import Kind
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy.units import PrivacyUnit
 
 _BATCH = 1 << 17  # rows
 # what DuckDB reads as truth values and as integers, but not as floats
 _ODD = rf"^((?i:{'|'.join(WORDS)})$|[ \t\n\v\f\r]*0[xXbB])"
-_DATABASE = (".duckdb", ".db")
-_MOST_NAMES = 20  # of tables, in a message
 # DuckDB would draw one of its own, at the pace of the data
-_NO_BAR = "SET enable_progress_bar = false"
+NO_BAR = "SET enable_progress_bar = false"
 _ONE_AT_A_TIME = Lock()  # of our own queries, on connections of users
 
 
@@ -281,111 +271,17 @@ def number(column: Any) -> Any:  # noqa: ANN401
     return ibis.coalesce(column.try_cast("float64"), truth.cast("float64"), whole.cast("float64"))
 
 
-def opened(
-    table: Any,  # noqa: ANN401 (any frame)
-    columns: Columns,
-) -> AbstractSource:
-    """Return a table on an embedded DuckDB of its own, or on the one that it is on; text by itself.
-
-    Args:
-        table: a path, a pattern, a folder or a list of files, or a `Table` of them; the path of a
-            DuckDB database with one table, or "path::table"; a pandas DataFrame; anything that
-            speaks Arrow's C stream (pyarrow, polars, …); an ibis table on DuckDB.
-        columns: those that the question needs.
-
-    Raises:
-        TableError: where it cannot be read, or a column is absent or of a type that holds no
-            numbers.
-    """
-    folded = {c.casefold() for c in columns.names}
-    if len(folded) < len(columns.names):  # DuckDB would take one for the other
-        raise TableError("columns whose names differ only in case; rename one of them")
-    try:
-        with quiet():
-            if files := text_files(table):
-                text: AbstractSource = guarded(
-                    named(table), lambda: TextSource(files, tuple(columns.names))
-                )
-                return text
-            found = _opened(table, columns)
-    except (TableError, EngineError):
-        raise
-    except Exception:  # noqa: BLE001 (whatever it is, no row has been read)
-        raise TableError(
-            f"table={named(table)} cannot be opened; give a path, a pandas DataFrame or an Arrow "
-            "table",
-        ) from None
-    fit(found.rows, columns)
-    return found
-
-
 def registered(rows: ArrowRows) -> DuckSource:
     """Return a table of these rows, on an embedded DuckDB of its own."""
-    connection = _embedded()
+    connection = connected()
     connection.con.register("records", rows)
     return DuckSource(connection, connection.table("records"))
 
 
-def _opened(table: Any, columns: Columns) -> DuckSource:  # noqa: ANN401
-    import ibis
-
-    if isinstance(table, ibis.Table):
-        return _open_expression(table)
-    connection = _embedded()
-    if isinstance(table, (str, PathLike, list, tuple)):
-        table = Table(table)
-    if isinstance(table, Table):
-        path, _, name = str(table.path).partition("::")
-        if path.lower().endswith(_DATABASE):
-            if table != Table(table.path):
-                raise TableError(
-                    "separator, quotes, decimal and partitions are not of databases; leave them out"
-                )
-            return DuckSource(*_open_database(Path(path), name, columns))
-        return DuckSource(connection, *open_files(connection, table, columns))
-    arrow = arrow_of(table, columns)
-    return DuckSource(connection, ibis.memtable(arrow), PlainTable.of(arrow))
-
-
-def _embedded(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
+def connected(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
+    """Return a connection to a DuckDB in memory, or to the file that is given."""
     import ibis
 
     connection = ibis.duckdb.connect(*arguments, **keywords)
-    connection.con.execute(_NO_BAR)
+    connection.con.execute(NO_BAR)
     return connection
-
-
-def _open_expression(table: Any) -> DuckSource:  # noqa: ANN401
-    backends = table._find_backends()[0]  # noqa: SLF001 (ibis has no public question for it)
-    connection = backends[0] if backends else _embedded()
-    if connection.name != "duckdb":
-        raise TableError(
-            f"table is on the engine {connection.name}, whose sums are not verified; "
-            "give table.to_pyarrow(), or the table on DuckDB",
-        )
-    with suppress(Exception):  # where its settings are locked, it draws what they say
-        connection.con.execute(_NO_BAR)
-    return DuckSource(connection, table, shared=bool(backends))
-
-
-def _open_database(path: Path, name: str, columns: Columns) -> tuple[Any, Any]:
-    if not path.is_file():
-        raise TableError(f"table={path} is no file; give the path of a DuckDB database")
-    connection = guarded(str(path), lambda: _embedded(path, read_only=True))
-    tables = [row[0] for row in connection.con.execute("SHOW TABLES").fetchall()]
-    if not name and len(tables) == 1:
-        name = tables[0]
-    if name not in tables:
-        known = ", ".join(map(repr, tables[:_MOST_NAMES])) or "none"
-        raise TableError(f'table={path} has the tables {known}; name one as "{path}::TABLE"')
-    views = connection.con.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal")
-    if (name,) not in views.fetchall():
-        return connection, connection.table(name)
-    with alike(
-        f"table={path}::{name} is a view without the columns of numbers or text that are asked "
-        "for, and a spend on it stays reserved: what a view's columns are may follow from rows; "
-        "give a table",
-    ):
-        view = connection.table(name)
-        fit(view, columns)
-    return connection, view

@@ -17,7 +17,7 @@ import numpy as np
 from lownoise.engines.cells import quiet
 from lownoise.engines.files import open_rows
 from lownoise.engines.folds import Batch
-from lownoise.engines.unit_totals import floats_of, part_of
+from lownoise.engines.units import floats_of, part_of
 from lownoise.numbers.values import number
 
 if TYPE_CHECKING:

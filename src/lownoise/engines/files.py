@@ -16,7 +16,7 @@ from lownoise.engines.delimited import TextFile, open_text
 from lownoise.engines.frames import ArrowRows, plain, require_arrow
 from lownoise.engines.json_lines import open_lines
 from lownoise.engines.parts import PlainTable
-from lownoise.engines.source import named, no_numbers, require
+from lownoise.engines.source import no_numbers, require
 from lownoise.engines.tables import (
     ARROW,
     CSV,
@@ -28,6 +28,7 @@ from lownoise.engines.tables import (
     kind_of,
     literal,
     located,
+    named,
     once,
 )
 from lownoise.errors import TableError

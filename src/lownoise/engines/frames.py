@@ -18,7 +18,8 @@ from weakref import WeakSet
 import numpy as np
 
 from lownoise.engines.cells import alike
-from lownoise.engines.source import named, no_numbers, require
+from lownoise.engines.source import no_numbers, require
+from lownoise.engines.tables import named
 from lownoise.errors import TableError
 from lownoise.numbers.values import REAL
 
@@ -34,7 +35,7 @@ def kept(table: Any) -> Any:  # noqa: ANN401
     """Return a table that may be read several times: what gives its rows once is read here.
 
     Args:
-        table: as `lownoise.engines.duckdb.opened` takes it.
+        table: as `lownoise.engines.opening.opened` takes it.
 
     Raises:
         TableError: where it is a reader that a release has read.

@@ -11,7 +11,8 @@ import numpy as np
 
 from lownoise.engines.codings import Totals
 from lownoise.engines.folds import HALF, Batch
-from lownoise.engines.source import AbstractSource, Groups, require
+from lownoise.engines.source import AbstractSource, Groups, UnitRows, require
+from lownoise.engines.units import floats_of, kept_rows
 from lownoise.numbers.readable import brief
 from lownoise.numbers.values import number
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from lownoise.engines.codings import TotalsQuery
     from lownoise.engines.folds import Range
     from lownoise.engines.source import Kind
-    from lownoise.engines.unit_totals import UnitRows
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy.units import PrivacyUnit
 
@@ -70,8 +70,6 @@ class MemorySource(AbstractSource):
 
     def bounded(self, unit: PrivacyUnit, columns: Sequence[str]) -> MemorySource:
         """Return the first rows of each unit, ordered row by row and in Python's own values."""
-        from lownoise.engines.units import kept_rows
-
         kept = kept_rows(self, unit, columns, self._units(unit.column))
         return MemorySource({name: own[kept] for name, own in self.columns.items()})
 
@@ -82,8 +80,6 @@ class MemorySource(AbstractSource):
 
     def added_up(self, unit: PrivacyUnit, each: TotalsQuery) -> UnitRows:
         """Return what the rows of each unit add up to, row by row and in Python's integers."""
-        from lownoise.engines.unit_totals import UnitRows, floats_of
-
         (batch,) = self.batches(each.coding.columns)
         rows = np.stack(batch.numbers, axis=1)
         found: dict[Any, list[int]] = {}

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 from lownoise.engines.cells import alike
 from lownoise.engines.codings import Totals
 from lownoise.engines.folds import CodeSums, Folds, RangeSums, folded
-from lownoise.engines.source import AbstractSource, Sums, failed, source_of
+from lownoise.engines.opening import source_of
+from lownoise.engines.source import AbstractSource, Sums
+from lownoise.engines.tables import failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.engines import executors
 from lownoise.engines.files import guarded
-from lownoise.engines.source import named
-from lownoise.engines.tables import PARQUET, found_files, kind_of
+from lownoise.engines.tables import PARQUET, found_files, kind_of, named
 from lownoise.errors import TableError
 
 if TYPE_CHECKING:

@@ -9,17 +9,15 @@ and its codes are exact multiples, the engine sums the integers instead, which i
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, final
 
 import numpy as np
 
-from lownoise.engines.cells import alike
 from lownoise.engines.folds import HALF, Batch, RangeSums, folded
-from lownoise.errors import TableError, bare
+from lownoise.engines.units import added_up, kept_rows, part_of
+from lownoise.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["integers", "numbers", "texts"]  # what a column holds: 64 bits with a sign, or less
 _MOST_NAMES = 20  # in a message
+_BATCH = 1 << 17  # units
 T = TypeVar("T")
 
 
@@ -162,9 +161,10 @@ class AbstractSource(ABC):
             unit: which rows are one unit's, in a column of one of `unit_kinds`, and how many count.
             columns: that the question reads, by which rows alike in the unit's order are ordered.
         """
-        from lownoise.engines.units import first_rows
-
-        return first_rows(self, unit, columns)
+        keys = [
+            key for batch in self.batches([], [unit.column]) for key in batch.texts[0].to_pylist()
+        ]
+        return KeptRows(self, kept_rows(self, unit, columns, keys))
 
     def keyed(self, column: str, columns: Sequence[str]) -> Iterator[tuple[Any, list[Vector]]]:
         """Return all rows with their units, batch by batch.
@@ -191,13 +191,9 @@ class AbstractSource(ABC):
             unit: which rows are one unit's, all of which count.
             each: what a row adds; its columns are the table's.
         """
-        from lownoise.engines import unit_totals
-
-        parts = (
-            unit_totals.part_of(each, *rows)
-            for rows in self.keyed(unit.column, each.coding.columns)
-        )
-        return unit_totals.added_up(each, parts, lacking=unit.null == "one")
+        columns = each.coding.columns
+        parts = (part_of(each, *rows) for rows in self.keyed(unit.column, columns))
+        return UnitRows(columns, added_up(each, parts, lacking=unit.null == "one"))
 
     def fold(self, work: AbstractFold) -> Integers:
         """Return what all rows add up to, each once, in no order.
@@ -253,25 +249,6 @@ def _clipped(column: Vector, own: Range) -> tuple[Any, list[int]]:
     return known, list(map(int, np.where(known, np.clip(column, *own[1:]), 0.0).tolist()))
 
 
-def named(table: Any) -> str:  # noqa: ANN401
-    """Return how messages call the table; of an address nothing that may be secret."""
-    from lownoise.engines.tables import Table
-
-    table = _of_units(table)[0]
-    own = table.path if isinstance(table, Table) else table
-    if isinstance(own, (str, PathLike)):
-        return bare(str(own))
-    return "list" if isinstance(own, tuple) else type(own).__name__
-
-
-def failed(table: Any, what: str) -> str:  # noqa: ANN401
-    """Return what is said where rows could not be `what`, whatever the cause."""
-    return (
-        f"table={named(table)} could not be {what}, and a spend on it stays reserved; check that "
-        "the file is complete, and that memory and temporary disk suffice"
-    )
-
-
 def require(names: Sequence[str], columns: Sequence[str]) -> None:
     """Refuse a table that does not have each column once.
 
@@ -295,82 +272,57 @@ def no_numbers(name: str, kind: object) -> TableError:
     )
 
 
-def on_spark(table: object) -> bool:
-    """Return whether it is of Spark, which is not loaded to find out."""
-    from lownoise.engines.tables import Table
-
-    if isinstance(table, Table):
-        return table.engine == "spark"
-    frames = sys.modules.get("pyspark.sql.dataframe")
-    return frames is not None and isinstance(table, frames.DataFrame)
-
-
-def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: ANN401 (any frame)
-    """Return the table as an engine reads it; DuckDB, where it is of no engine itself.
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class KeptRows(AbstractSource):
+    """Some rows of a source.
 
     Args:
-        table: an `AbstractSource`, a Spark DataFrame, or as `lownoise.engines.duckdb.opened` takes
-            it.
-        columns: the names that the question needs.
-
-    Raises:
-        TableError: where the table cannot be opened, or a column is absent or of a type that holds
-            no numbers: known from its schema, before a row is read.
-        EngineError: where its schema could not be read; the text is the same for every cause.
+        source: the table, whose rows come in the same order again.
+        kept: which rows, shape (n,).
     """
-    from lownoise.engines import duckdb, spark
 
-    own, unit = _of_units(table)
-    every = Columns.of(columns, unit)
-    opened = spark.opened if on_spark(own) else duckdb.opened
-    found = own if isinstance(own, AbstractSource) else opened(own, every)
-    with alike(failed(own, "opened"), TableError):
-        found.kinds(every.names)
-        if unit is not None and found.kinds([unit.column])[0] not in found.unit_kinds:
-            raise TableError(
-                f"column={unit.column!r} holds numbers, and this engine tells units apart by "
-                "texts; give it as texts, or let the engine bound units itself"
+    source: AbstractSource
+    kept: Vector
+
+    def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
+        """Return what each column holds."""
+        return self.source.kinds(columns)
+
+    def batches(self, numbers: Sequence[str], texts: Sequence[str] = ()) -> Iterator[Batch]:
+        """Return the rows that are kept, in their order, batch by batch."""
+        import pyarrow as pa
+
+        start = 0
+        for batch in self.source.batches(numbers, texts):
+            length = len((batch.numbers or batch.texts)[0])
+            own = self.kept[start : start + length]
+            start += length
+            yield Batch(
+                [column[own] for column in batch.numbers],
+                [column.filter(pa.array(own)) for column in batch.texts],
             )
-    if unit is None:
-        return found
-    with alike(failed(own, "read")):  # it may read rows, of which nothing is said
-        kept = found if unit.rows is None else found.bounded(unit, columns)
-        return kept if table.each is None else kept.added_up(unit, table.each)
 
 
-def _of_units(table: Any) -> tuple[Any, PrivacyUnit | None]:  # noqa: ANN401
-    """Return the table with all of its rows, and of which units some count; None for rows."""
-    from lownoise.engines.units import UnitTable
-
-    return (table.table, table.unit) if isinstance(table, UnitTable) else (table, None)
-
-
-def rows_of(columns: Sequence[str], table: Any) -> Iterator[Vector]:  # noqa: ANN401 (any frame)
-    """Return the rows of a table, batch by batch, in their order, shape (k, d); NaN where missing.
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class UnitRows(AbstractSource):
+    """A table of units, each with one row.
 
     Args:
-        columns: d names.
-        table: as `source_of` takes it.
-
-    Raises:
-        TableError: where the table cannot be opened or lacks a column: known from its schema,
-            before a row is read.
-        EngineError: later, where reading rows failed; the text is the same for every cause.
+        names: of the columns.
+        columns: what rows of units add up to, shape (u,) each.
     """
-    text = (
-        f"table={named(table)} could not be read to its end; check that the file is complete, and "
-        "that memory and temporary disk suffice"
-    )
-    return _rows(columns, source_of(table, columns), text)
 
+    names: Sequence[str]
+    columns: list[Vector]
 
-def _rows(columns: Sequence[str], source: AbstractSource, text: str) -> Iterator[Vector]:
-    with alike(text):
-        batches = iter(source.batches(columns))
-    while True:
-        with alike(text):  # and not around `yield`: what the caller says is the caller's
-            batch = next(batches, None)
-            if batch is None:
-                return
-            found = np.stack(batch.numbers, axis=1)
-        yield found
+    def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
+        """Return that all are numbers."""
+        return tuple("numbers" for _ in columns)
+
+    def batches(self, numbers: Sequence[str], texts: Sequence[str] = ()) -> Iterator[Batch]:
+        """Return all units, batch by batch; they have no texts."""
+        own = [self.columns[self.names.index(name)] for name in numbers]
+        for start in range(0, len(self.columns[0]), _BATCH):
+            yield Batch([column[start : start + _BATCH] for column in own], [])

@@ -21,10 +21,9 @@ from lownoise.engines import executors, sessions
 from lownoise.engines.cells import quiet
 from lownoise.engines.folds import Batch
 from lownoise.engines.settled import unsettled
-from lownoise.engines.source import AbstractSource, Groups, Sums, named, no_numbers, require
-from lownoise.engines.tables import Table
-from lownoise.engines.unit_totals import KEY, names_of
-from lownoise.engines.units import order_of
+from lownoise.engines.source import AbstractSource, Groups, Sums, no_numbers, require
+from lownoise.engines.tables import Table, named
+from lownoise.engines.units import KEY, names_of, order_of
 from lownoise.errors import EngineError, TableError
 from lownoise.numbers.readable import brief
 from lownoise.numbers.values import LONGEST

@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any, cast, final
 from urllib.parse import unquote_to_bytes
 
 from lownoise.engines.cells import Dialect, alike, decoded, dialect_of
-from lownoise.engines.source import failed, named
-from lownoise.errors import TableError, may_hold_a_secret, quoted
+from lownoise.errors import TableError, bare, may_hold_a_secret, quoted
 from lownoise.numbers.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from lownoise.engines.codings import TotalsQuery
+    from lownoise.privacy.units import PrivacyUnit
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".feather", ".arrow", ".ipc")
@@ -141,6 +143,39 @@ class File:
     shown: str
     values: tuple[str | None, ...] = ()
     address: str | None = field(default=None, repr=False)  # it may hold a secret
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class UnitTable:
+    """A table of which the first rows of each unit count; `source_of` opens it.
+
+    Args:
+        table: as `source_of` takes it.
+        unit: which rows are one unit's, and how many count.
+        each: what each of them adds to a unit's total; None where rows are read as they are.
+    """
+
+    table: Any
+    unit: PrivacyUnit
+    each: TotalsQuery | None = None
+
+
+def named(table: Any) -> str:  # noqa: ANN401
+    """Return how messages call the table; of an address nothing that may be secret."""
+    table = table.table if isinstance(table, UnitTable) else table
+    own = table.path if isinstance(table, Table) else table
+    if isinstance(own, (str, PathLike)):
+        return bare(str(own))
+    return "list" if isinstance(own, tuple) else type(own).__name__
+
+
+def failed(table: Any, what: str) -> str:  # noqa: ANN401
+    """Return what is said where rows could not be `what`, whatever the cause."""
+    return (
+        f"table={named(table)} could not be {what}, and a spend on it stays reserved; check that "
+        "the file is complete, and that memory and temporary disk suffice"
+    )
 
 
 def found_files(table: Table) -> list[File]:

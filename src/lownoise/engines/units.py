@@ -1,47 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first rows of each unit: what every engine means by them, and how one does that cannot.
+"""Rows of units: which of each one's are kept, and what they add up to, where no engine does so.
 
 Rows of a unit are ordered by columns, each by the numbers that its cells are or spell, then by
 their texts, byte by byte; what is missing is last, as a text without letters is, and −0 is 0.
 Columns that the question reads end the order, so rows alike in all of it add the same, and which of
 them is kept makes no difference. A unit's own rows alone decide which of them are kept.
+
+Codes of rows are added up as integers, by high and low bits, so that those of 2^37 rows fit; what a
+unit's add up to is made a float once, so that no order of its rows and no engine matters.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.engines.folds import Batch
-from lownoise.engines.source import AbstractSource
+from lownoise.engines.folds import HALF, complete_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from lownoise.engines.codings import TotalsQuery
-    from lownoise.engines.source import Kind
-    from lownoise.numbers.arrays import Vector
+    from lownoise.engines.source import AbstractSource
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy.units import PrivacyUnit
 
-
-@final
-@dataclass(frozen=True, eq=False)
-class UnitTable:
-    """A table of which the first rows of each unit count; `source_of` opens it.
-
-    Args:
-        table: as `source_of` takes it.
-        unit: which rows are one unit's, and how many count.
-        each: what each of them adds to a unit's total; None where rows are read as they are.
-    """
-
-    table: Any
-    unit: PrivacyUnit
-    each: TotalsQuery | None = None
+KEY = "key"
+_PENDING = 1 << 20  # rows of parts, before those of one unit are added up
 
 
 def order_of(unit: PrivacyUnit, columns: Sequence[str]) -> list[str]:
@@ -50,14 +38,6 @@ def order_of(unit: PrivacyUnit, columns: Sequence[str]) -> list[str]:
     The question's columns come by their names, so that no order of a table's columns matters.
     """
     return list(dict.fromkeys([*unit.order_by, *sorted(columns)]))
-
-
-def first_rows(source: AbstractSource, unit: PrivacyUnit, columns: Sequence[str]) -> KeptRows:
-    """Return the first rows of each unit of a source that gives its rows in order, twice."""
-    keys = [
-        key for batch in source.batches([], [unit.column]) for key in batch.texts[0].to_pylist()
-    ]
-    return KeptRows(source, kept_rows(source, unit, columns, keys))
 
 
 def kept_rows(
@@ -104,33 +84,71 @@ def _rank(number: float, text: str | None) -> tuple[bool, float, bool, bool, byt
     return lacks, 0.0 if lacks else number, not text, text is None, raw
 
 
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class KeptRows(AbstractSource):
-    """Some rows of a source.
+def names_of(each: TotalsQuery) -> list[str]:
+    """Return how the high and the low bits of each column's sums are called."""
+    return [f"{half}{i}" for i in range(len(each.coding.columns)) for half in "hl"]
+
+
+def part_of(each: TotalsQuery, keys: Any, columns: Sequence[Vector]) -> Any:  # noqa: ANN401
+    """Return an Arrow table of what some rows add to each of their units.
 
     Args:
-        source: the table, whose rows come in the same order again.
-        kept: which rows, shape (n,).
+        each: what a row adds.
+        keys: an Arrow array of the units of rows, null where a row has none.
+        columns: the rows, by columns of shape (n,); NaN where a value is missing.
     """
+    import pyarrow as pa
 
-    source: AbstractSource
-    kept: Vector
+    if each.drops_missing:
+        known = ~np.any([np.isnan(column) for column in columns], axis=0)
+        keys, columns = keys.filter(pa.array(known)), complete_rows(columns)
+    halves = []
+    for codes in each.coding.coordinates(columns):
+        high = np.floor(codes * 2.0**-HALF)
+        halves += [high.astype(np.int64), (codes - high * 2.0**HALF).astype(np.int64)]
+    return merged([pa.table([keys, *map(pa.array, halves)], names=[KEY, *names_of(each)])])
 
-    def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
-        """Return what each column holds."""
-        return self.source.kinds(columns)
 
-    def batches(self, numbers: Sequence[str], texts: Sequence[str] = ()) -> Iterator[Batch]:
-        """Return the rows that are kept, in their order, batch by batch."""
-        import pyarrow as pa
+def merged(parts: Sequence[Any]) -> Any:  # noqa: ANN401
+    """Return an Arrow table of what parts add up to by unit; rows without one are one unit."""
+    import pyarrow as pa
 
-        start = 0
-        for batch in self.source.batches(numbers, texts):
-            length = len((batch.numbers or batch.texts)[0])
-            own = self.kept[start : start + length]
-            start += length
-            yield Batch(
-                [column[own] for column in batch.numbers],
-                [column.filter(pa.array(own)) for column in batch.texts],
-            )
+    own = pa.concat_tables(parts)
+    names = own.schema.names[1:]
+    found = own.group_by(KEY).aggregate([(name, "sum") for name in names])
+    return found.select([KEY, *(f"{name}_sum" for name in names)]).rename_columns([KEY, *names])
+
+
+def floats_of(each: TotalsQuery, halves: Sequence[Integers]) -> list[Vector]:
+    """Return what units' rows add up to, by columns of shape (u,), as the floats nearest to it."""
+    pairs = zip(halves[::2], halves[1::2], each.coding.step, strict=True)
+    return [
+        ((high + (low >> HALF)) * 2.0**HALF + (low & ((1 << HALF) - 1))) * step
+        for high, low, step in pairs
+    ]
+
+
+def added_up(each: TotalsQuery, parts: Iterable[Any], *, lacking: bool) -> list[Vector]:
+    """Return what the rows of each unit add up to, by columns of shape (u,), a row a unit.
+
+    Args:
+        each: what a row adds.
+        parts: as `part_of` returns them.
+        lacking: whether rows without a unit are one; else they are left out.
+    """
+    import pyarrow.compute as pc
+
+    pending: list[Any] = []
+    least = _PENDING
+    for part in parts:
+        pending.append(part)
+        if sum(map(len, pending)) > least:
+            pending = [merged(pending)]
+            least = max(_PENDING, 2 * len(pending[0]))
+    if not pending:
+        return [np.zeros(0) for _ in each.coding.columns]
+    found = merged(pending)
+    if not lacking:
+        found = found.filter(pc.is_valid(found[KEY]))
+    halves = [found[name].to_numpy() for name in names_of(each)]
+    return floats_of(each, halves)

@@ -127,7 +127,7 @@ class Tally:
         Args:
             reports: one report, or many: `Report` objects, their bytes or lines of JSON, in any
                 iterable; columns (`Reports`); a table with columns plan, report, v0, v1, … as
-                `lownoise.engines.duckdb.opened` takes it, or an `AbstractSource`; the path of a
+                `lownoise.engines.opening.opened` takes it, or an `AbstractSource`; the path of a
                 ".jsonl" file of such lines, or of a ".reports" file of bytes.
 
         Raises:

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.engines.cells import alike
-from lownoise.engines.source import AbstractSource, named, source_of
+from lownoise.engines.opening import source_of
+from lownoise.engines.source import AbstractSource
+from lownoise.engines.tables import named
 from lownoise.errors import FileError, quoted
 from lownoise.local_model.report import VERSION, Report, Reports
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.engines.source import source_of
+from lownoise.engines.opening import source_of
 from lownoise.errors import FileError
 from lownoise.local_model.intake import BINARY, guarded_batches, unread
 from lownoise.local_model.report import ReportFormat, Reports, fresh_identifiers
@@ -37,7 +37,7 @@ def simulate(plan: Planned, table: Any, *, randomness: Randomness) -> Iterator[R
 
     Args:
         plan: a local plan, or a tally of it.
-        table: as `lownoise.engines.duckdb.opened` takes it, or an `AbstractSource`, with the
+        table: as `lownoise.engines.opening.opened` takes it, or an `AbstractSource`, with the
             columns that the plan's records have.
         randomness: where the bits come from.
 

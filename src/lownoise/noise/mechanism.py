@@ -168,7 +168,7 @@ def table_of(
     """Return the table, or the first rows of each unit of it, or what `each` of these add up to."""
     if unit is None:
         return table
-    from lownoise.engines.units import UnitTable
+    from lownoise.engines.tables import UnitTable
 
     return UnitTable(table, unit, each)
 

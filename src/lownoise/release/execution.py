@@ -52,7 +52,7 @@ def execute(
 
     Args:
         terms: what was guaranteed.
-        table: as `engines.source.source_of` takes it.
+        table: as `engines.opening.source_of` takes it.
         ledger: the account that pays, or None.
         randomness: where the noise comes from; `SystemRandomness()` for anything that is published.
         path: of marginals, a new folder for the release; its integers are then never all in memory.
