@@ -16,7 +16,8 @@ import numpy as np
 
 from lownoise.noise import RadialNoise
 from lownoise.numbers.randomness import SystemRandomness
-from lownoise.solvers.radial_fit import fitted, gaussian_scale, least_profile
+from lownoise.solvers.radial import gaussian_scale
+from lownoise.solvers.radial_fit import fitted, least_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

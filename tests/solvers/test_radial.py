@@ -13,8 +13,8 @@ from scipy.stats import beta
 from lownoise.certificate.radial import RadialProof, _Check
 from lownoise.errors import PlanError
 from lownoise.numbers.intervals import precision
-from lownoise.solvers.radial import Staircase
-from lownoise.solvers.radial_fit import RadialFit, fitted, least_profile, usual_moment
+from lownoise.solvers.radial import RadialFit, Staircase, usual_moment
+from lownoise.solvers.radial_fit import fitted, least_profile
 
 BUDGETS = [(3, 1.0, 1e-6), (16, 1.0, 1e-6), (24, 4.0, 1e-9)]
 

@@ -12,11 +12,13 @@ import pytest
 
 from lownoise.solvers import radial_cache, radial_fit
 from lownoise.solvers.radial_cache import path_of, recalled, remember
-from lownoise.solvers.radial_fit import RadialFit, fitted, least_profile
+from lownoise.solvers.radial_fit import fitted, least_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from lownoise.solvers.radial import RadialFit
 
 ASKED = (16, 4.0, 1e-9)
 

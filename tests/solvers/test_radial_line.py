@@ -14,9 +14,9 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array, hstack
 
 from lownoise.certificate.radial_line import LineProof
-from lownoise.solvers.radial import Staircase
+from lownoise.solvers.radial import RadialFit, Staircase, usual_moment
 from lownoise.solvers.radial_cache import recalled
-from lownoise.solvers.radial_fit import RadialFit, fitted, least_profile, usual_moment
+from lownoise.solvers.radial_fit import fitted, least_profile
 from lownoise.solvers.radial_line import _Line
 
 if TYPE_CHECKING:

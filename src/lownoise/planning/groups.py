@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from lownoise.planning.comparing import Builders
     from lownoise.planning.request import Request
     from lownoise.privacy import Budget
-    from lownoise.questions.groups import AbstractGrouped
+    from lownoise.questions.mean import AbstractGrouped
     from lownoise.sensitivity.residuals import Orbits
     from lownoise.solvers.sides import Fitted
 

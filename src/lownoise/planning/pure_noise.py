@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import AbstractNorm
-    from lownoise.solvers.radial_fit import RadialFit
+    from lownoise.solvers.radial import RadialFit
 
 _MOST_FITTED = 1 << 20  # numbers that scales of an order above 2 are fitted to
 _MOST_BITS, _LEAST_BITS = 12, 5  # of an entry of the rotation

@@ -24,9 +24,11 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import betainc, betaincinv
+from scipy.special import betainc, betaincinv, log_ndtr, ndtr
 
 if TYPE_CHECKING:
+    from lownoise.certificate.radial import RadialProof
+    from lownoise.certificate.radial_line import LineProof
     from lownoise.numbers.arrays import Vector
 
 _LANES = 48  # values of ν at once
@@ -196,3 +198,52 @@ def covering(staircase: Staircase, epsilon: float, delta: float) -> Staircase:
         while excess(high) > 0:
             high += 1e-13
     return staircase.scaled(math.exp(high))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RadialFit:
+    """A mixture of uniform laws on balls about 0, for changes of length at most 1.
+
+    Args:
+        dimension: d.
+        epsilon: ε.
+        delta: δ, which the mixture has in floats: whoever adds it bounds its own.
+        radii: of the balls, rising.
+        weights: their chances.
+        second_moment: E‖z‖² in floats.
+        proof: why no additive noise has E‖z‖² below `proof.lower`; None where none is known.
+    """
+
+    dimension: int
+    epsilon: float
+    delta: float
+    radii: Vector
+    weights: Vector
+    second_moment: float
+    proof: RadialProof | LineProof | None
+
+    def lower_bound(self) -> float:
+        """Return what no additive noise's E‖z‖² is below, decided now from the proof; 0 if none."""
+        return self.proof.lower if self.proof is not None and self.proof.holds() else 0.0
+
+
+def usual_moment(dimension: int, epsilon: float, delta: float) -> float:
+    """Return E‖z‖² of the better of K-norm and Gaussian noise, in floats: for planning."""
+    return min(
+        dimension * (dimension + 1) / epsilon**2, dimension * gaussian_scale(epsilon, delta) ** 2
+    )
+
+
+def gaussian_scale(epsilon: float, delta: float) -> float:
+    """Return the least standard deviation of normal noise under (ε, δ) for changes of length 1."""
+    low, high = 1e-3, 1e9
+
+    def covers(scale: float) -> bool:
+        first, second = 0.5 / scale - epsilon * scale, -0.5 / scale - epsilon * scale
+        return float(ndtr(first) - math.exp(epsilon + log_ndtr(second))) <= delta
+
+    while high / low > 1 + 1e-12:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if covers(middle) else (middle, high)
+    return high

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.certificate.additive import proof_from_fields
-from lownoise.solvers.radial import Staircase
-from lownoise.solvers.radial_fit import RadialFit, usual_moment
+from lownoise.solvers.radial import RadialFit, Staircase, usual_moment
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

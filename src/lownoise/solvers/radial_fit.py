@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
 
 from lownoise.errors import PlanError
-from lownoise.solvers.radial import Staircase, Threshold, covering
+from lownoise.solvers.radial import RadialFit, Staircase, Threshold, covering, usual_moment
+from lownoise.solvers.radial_cache import recalled, remember
 from lownoise.solvers.radial_flow import Spare
 from lownoise.solvers.radial_line import fitted_line
 from lownoise.solvers.radial_proof import curve_of, proof_of
@@ -19,7 +18,6 @@ from lownoise.solvers.radial_proof import curve_of, proof_of
 if TYPE_CHECKING:
     from lownoise.certificate.radial import RadialProof
     from lownoise.certificate.radial_line import LineProof
-    from lownoise.numbers.arrays import Vector
 
 DIMENSIONS = (1, 4096)
 EPSILONS = (0.01, 20.0)
@@ -32,34 +30,6 @@ _COARSE = 3e-5  # while λ moves
 _MOVED = 0.01  # parts of ν by which it is off where λ moved, at most as a rule
 _CLOSE = 2e-2  # of log δ: λ moves no more
 _STARTS = 50  # first radii that are compared where δ is 0
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class RadialFit:
-    """A mixture of uniform laws on balls about 0, for changes of length at most 1.
-
-    Args:
-        dimension: d.
-        epsilon: ε.
-        delta: δ, which the mixture has in floats: whoever adds it bounds its own.
-        radii: of the balls, rising.
-        weights: their chances.
-        second_moment: E‖z‖² in floats.
-        proof: why no additive noise has E‖z‖² below `proof.lower`; None where none is known.
-    """
-
-    dimension: int
-    epsilon: float
-    delta: float
-    radii: Vector
-    weights: Vector
-    second_moment: float
-    proof: RadialProof | LineProof | None
-
-    def lower_bound(self) -> float:
-        """Return what no additive noise's E‖z‖² is below, decided now from the proof; 0 if none."""
-        return self.proof.lower if self.proof is not None and self.proof.holds() else 0.0
 
 
 def least_profile(dimension: int, epsilon: float, delta: float) -> RadialFit:
@@ -82,8 +52,6 @@ def least_profile(dimension: int, epsilon: float, delta: float) -> RadialFit:
         >>> 1 < fit.second_moment / fit.proof.lower < 1.0005
         True
     """
-    from lownoise.solvers.radial_cache import recalled, remember
-
     _checked(dimension, epsilon, delta)
     found = recalled(dimension, epsilon, delta)
     if found is None:
@@ -174,27 +142,6 @@ def _level(threshold: Threshold, start: float, guess: float, high: float) -> flo
         if low < found < most * (1 - 2 * _COARSE):
             return found
     return threshold.level(start, 0.0, high, _COARSE)
-
-
-def usual_moment(dimension: int, epsilon: float, delta: float) -> float:
-    """Return E‖z‖² of the better of K-norm and Gaussian noise, in floats: for planning."""
-    return min(
-        dimension * (dimension + 1) / epsilon**2, dimension * gaussian_scale(epsilon, delta) ** 2
-    )
-
-
-def gaussian_scale(epsilon: float, delta: float) -> float:
-    """Return the least standard deviation of normal noise under (ε, δ) for changes of length 1."""
-    low, high = 1e-3, 1e9
-
-    def covers(scale: float) -> bool:
-        first, second = 0.5 / scale - epsilon * scale, -0.5 / scale - epsilon * scale
-        return float(ndtr(first) - math.exp(epsilon + log_ndtr(second))) <= delta
-
-    while high / low > 1 + 1e-12:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if covers(middle) else (middle, high)
-    return high
 
 
 def _checked(dimension: int, epsilon: float, delta: float) -> None:
