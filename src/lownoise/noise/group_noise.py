@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lownoise.noise.groups import GroupChanges
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
-    from lownoise.questions.groups import AbstractGrouped
+    from lownoise.questions.mean import AbstractGrouped
     from lownoise.sensitivity.factors import AbstractShape
 
 _FARTHEST = 2.0**56  # of a deviation, in steps: 64 times that still fits 64 bits

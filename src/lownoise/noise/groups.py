@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from lownoise.engines.queries import TableQuery
     from lownoise.noise.means import MeanTotals
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions.groups import AbstractGrouped
+    from lownoise.questions.mean import AbstractGrouped
     from lownoise.sensitivity.relations import Relation
     from lownoise.sensitivity.residuals import TableChanges
     from lownoise.sets.bodies import AbstractBody

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lownoise.engines.groups import GroupSums
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
-    from lownoise.questions.groups import AbstractGrouped
+    from lownoise.questions.mean import AbstractGrouped
     from lownoise.sets.bodies import AbstractBody
 
 _LARGEST_DENSE = 10_000

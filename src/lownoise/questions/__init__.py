@@ -5,9 +5,8 @@ from lownoise.questions.attributes import Attribute
 from lownoise.questions.distributions import Count, Distribution, Histogram
 from lownoise.questions.encoding import QUESTIONS
 from lownoise.questions.finite import FiniteProblem, finite_problem
-from lownoise.questions.groups import AbstractGrouped, GroupedMean, GroupedSum
 from lownoise.questions.marginals import Marginals
-from lownoise.questions.mean import Mean
+from lownoise.questions.mean import AbstractGrouped, GroupedMean, Mean
 from lownoise.questions.moments import Moments
 from lownoise.questions.momentum import Momentum
 from lownoise.questions.parity import Parity
@@ -19,7 +18,7 @@ from lownoise.questions.streams import (
     Prefix,
     SlidingWindow,
 )
-from lownoise.questions.sums import Sum
+from lownoise.questions.sums import GroupedSum, Sum
 from lownoise.questions.universe import Universe
 
 __all__ = [

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import FileError, quoted
-from lownoise.kinds import Kinds
+from lownoise.kinds import Form, Kinds
 from lownoise.questions.attributes import Attribute, attributes
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 QUESTIONS: Kinds[Any] = Kinds("question")
+QUESTION = Form(QUESTIONS.write, lambda fields, _: QUESTIONS.read(fields))
 
 
 def attribute_to_dict(attribute: Attribute) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mean of columns whose records lie in a domain."""
+"""The mean of columns whose records lie in a domain, of all rows or by groups."""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -13,9 +15,11 @@ from lownoise.errors import FileError, QuestionError, quoted
 from lownoise.kinds import Field
 from lownoise.numbers.arrays import vector
 from lownoise.numbers.readable import readable
-from lownoise.questions.encoding import QUESTIONS
+from lownoise.questions.attributes import called
+from lownoise.questions.encoding import QUESTION, QUESTIONS
+from lownoise.questions.marginals import Marginals
 from lownoise.sets.domains import AbstractDomain
-from lownoise.sets.domains.encoding import MEMBER
+from lownoise.sets.domains.encoding import MEMBER, oracle_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +28,11 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.attributes import Categories
-    from lownoise.questions.marginals import Marginals
     from lownoise.sets.domains.coordinates import Coordinates
+
+ALL = "all rows"
+_MOST_CELLS = 1 << 20  # of all groups together, whose sums are kept while a table is read
+_MOST_SUMS = 1 << 23
 
 
 def _written(
@@ -40,6 +47,28 @@ def _written(
     return Mean(columns, domain, center=center, missing="drop" if drops_missing else missing)
 
 
+class AbstractColumns(ABC):
+    """What is asked of the columns of a table, of all rows or with `by` of each group of them."""
+
+    def __new__(
+        cls,
+        *given: Any,  # noqa: ANN401 (as of `__init__`)
+        by: Mapping[str, Categories] | None = None,
+        way: int | None = None,
+        sets: Sequence[Sequence[str]] | None = None,
+        group_weights: Sequence[float] | None = None,
+        outside: str | Mapping[str, object] = "drop",
+        **more: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401 (by groups, of another kind)
+        """Return the question; with `by` that by groups, which is of another kind."""
+        groups = groups_of(by, way, sets, group_weights, outside)
+        return super().__new__(cls) if groups is None else cls(*given, **more).in_groups(groups)
+
+    @abstractmethod
+    def in_groups(self, groups: Marginals) -> AbstractGrouped:
+        """Return the same of each group."""
+
+
 @QUESTIONS.kind(
     "mean",
     Field("columns", attribute="sources"),
@@ -52,7 +81,7 @@ def _written(
 @final
 @readable
 @dataclass(frozen=True, eq=False, init=False)
-class Mean:
+class Mean(AbstractColumns):
     """The mean μ(X) of d columns over the records of a table.
 
     `columns` names the answers, `sources` the columns that are read: the same, but of `ln.Moments`.
@@ -88,24 +117,6 @@ class Mean:
     missing: Vector
     drops_missing: bool
     comes = False  # whether sums are about zero, and one record is all that changes: of `ln.Sum`
-
-    def __new__(
-        cls,
-        *given: Any,  # noqa: ANN401 (as of `__init__`)
-        by: Mapping[str, Categories] | None = None,
-        way: int | None = None,
-        sets: Sequence[Sequence[str]] | None = None,
-        group_weights: Sequence[float] | None = None,
-        outside: str | Mapping[str, object] = "drop",
-        **more: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401 (where groups are given, the means of them)
-        """Return the question; with `by` that of means by groups, which is of another kind."""
-        groups = groups_of(by, way, sets, group_weights, outside)
-        if groups is None:
-            return super().__new__(cls)
-        from lownoise.questions.groups import GroupedMean
-
-        return GroupedMean(cls(*given, **more), groups)
 
     def __init__(
         self,
@@ -169,9 +180,128 @@ class Mean:
         ):
             object.__setattr__(self, name, value)
 
+    def in_groups(self, groups: Marginals) -> GroupedMean:
+        """Return the means of each group."""
+        return GroupedMean(self, groups)
+
     def coordinates(self) -> Coordinates:
         """Return the coordinates that are summed, and how others follow: linearly about zero."""
         return self.domain.exact_coordinates() if self.comes else self.domain.coordinates()
+
+
+class AbstractGrouped(ABC):
+    """What is asked of columns in each group of some margins: their sums, and maybe how many rows.
+
+    A record in group g whose values are x adds e_g ⊗ (x − center, 1), to totals alone e_g ⊗ x: a
+    count for each marginal of the groups, a vector in place of the number 1.
+
+    Raises:
+        QuestionError: where an attribute is ordered, groups are too many to be summed in memory, or
+            the domain is a program.
+    """
+
+    mean: Mean  # of the records of one group; of totals the one that they are
+    groups: Marginals
+    counted: ClassVar[bool]  # whether groups have a count each
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mean, Mean) or not isinstance(self.groups, Marginals):
+            raise QuestionError(
+                "by groups there are means and totals alone; give ln.Mean(columns, …, by=…)"
+            )
+        if oracle_of(self.mean.domain) is not None:
+            raise QuestionError(
+                "Mean.domain is a program, and groups need a set that a file holds; give the set"
+            )
+        if self.groups.ordered:
+            raise QuestionError(
+                "by has an ordered attribute, and groups have none; ask ln.Distribution for counts"
+            )
+        cells = math.prod(a.size for a in self.groups.attributes)
+        most = min(_MOST_CELLS, _MOST_SUMS // (len(self.columns) + 1))
+        if cells > most:
+            raise QuestionError(
+                f"by has {cells:,} groups in all; give at most {most:,}, by fewer attributes or "
+                "wider categories"
+            )
+        if self.count > _MOST_SUMS:
+            raise QuestionError(
+                f"by asks for {self.count:,} answers; ask for at most {_MOST_SUMS:,}, by a lower "
+                "way or fewer sets"
+            )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are summed."""
+        return self.mean.columns
+
+    @property
+    def drops(self) -> bool:
+        """Whether a row may be left out."""
+        return self.groups.drops or self.mean.drops_missing
+
+    @property
+    def length(self) -> int:
+        """How many numbers each group has: the sums, and the count where there is one."""
+        return len(self.columns) + self.counted
+
+    @property
+    def count(self) -> int:
+        """The number of answers, m."""
+        return self.groups.cells * self.length
+
+    @property
+    def weights(self) -> Vector:
+        """What one unit of each group's error matters beside the others', shape (cells,)."""
+        groups = self.groups
+        way = groups.way is not None
+        own = [
+            np.full(
+                math.prod(groups.attributes[i].size for i in chosen),
+                math.sqrt(groups.weights[len(chosen) if way else k]),
+            )
+            for k, chosen in enumerate(groups.sets())
+        ]
+        return np.concatenate(own)
+
+    def labels(self) -> list[str]:
+        """Return what each group is called, in the order of the answers, shape (cells,).
+
+        Examples:
+            >>> from lownoise.questions import Mean
+            >>> from lownoise.sets.domains import Box
+            >>> pay = Mean(["pay"], Box([0], [9]), by={"sex": ["F", "M"]}, way=1)
+            >>> pay.labels()
+            ['all rows', 'sex=F', 'sex=M']
+        """
+        found = []
+        for chosen in self.groups.sets():
+            own = [self.groups.attributes[i] for i in chosen]
+            for place in np.ndindex(*(a.size for a in own)):
+                cell = [f"{a.name}={a.label(k)}" for a, k in zip(own, place, strict=True)]
+                found.append(", ".join(cell) or ALL)
+        return found
+
+
+@QUESTIONS.kind("mean_by_groups", Field("mean", QUESTION), Field("groups", QUESTION))
+@final
+@readable
+@dataclass(frozen=True, eq=False)
+class GroupedMean(AbstractGrouped):
+    """The sums of d columns and the number of rows in groups: what `ln.Mean(…, by=…)` asks.
+
+    Args:
+        mean: the columns, their domain, center and stand-in.
+        groups: the attributes that rows are grouped by, and which of their margins are asked for.
+
+    Raises:
+        QuestionError: as of all by groups.
+    """
+
+    counted: ClassVar[bool] = True
+
+    mean: Mean
+    groups: Marginals
 
 
 def _is_name(column: object) -> bool:
@@ -197,9 +327,6 @@ def groups_of(
         if way is not None or sets is not None or weights is not None:
             raise QuestionError("way, sets and group_weights are of groups; give by={…}, too")
         return None
-    from lownoise.questions.attributes import called
-    from lownoise.questions.marginals import Marginals
-
     if way is None and sets is None and isinstance(by, Mapping):
         sets = [list(by)]
     with called({"sizes": "by", "Marginals.weights": "group_weights", "Marginals.": ""}):

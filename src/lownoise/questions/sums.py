@@ -7,7 +7,7 @@ import copy
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from lownoise.errors import FileError, QuestionError
 from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
-from lownoise.questions.encoding import QUESTIONS
-from lownoise.questions.mean import Mean, groups_of
+from lownoise.questions.encoding import QUESTION, QUESTIONS
+from lownoise.questions.mean import AbstractColumns, AbstractGrouped, Mean
 from lownoise.sets.domains import Box
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.questions.attributes import Categories
+    from lownoise.questions.marginals import Marginals
     from lownoise.sets.domains import AbstractDomain
 
 
@@ -44,7 +45,7 @@ def _made(mean: Mean) -> Sum:
 @final
 @readable
 @dataclass(frozen=True, eq=False, init=False)
-class Sum:
+class Sum(AbstractColumns):
     """The totals Σ x of d columns over the records of a table, without the number of records.
 
     Under `add_remove` a record adds x to them or takes it away: nothing is spent on a count, and no
@@ -70,24 +71,6 @@ class Sum:
 
     mean: Mean
 
-    def __new__(
-        cls,
-        *given: Any,  # noqa: ANN401 (as of `__init__`)
-        by: Mapping[str, Categories] | None = None,
-        way: int | None = None,
-        sets: Sequence[Sequence[str]] | None = None,
-        group_weights: Sequence[float] | None = None,
-        outside: str | Mapping[str, object] = "drop",
-        **more: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401 (where groups are given, the totals of them)
-        """Return the question; with `by` that of totals by groups, which is of another kind."""
-        groups = groups_of(by, way, sets, group_weights, outside)
-        if groups is None:
-            return super().__new__(cls)
-        from lownoise.questions.groups import GroupedSum
-
-        return GroupedSum(cls(*given, **more), groups)
-
     def __init__(
         self,
         columns: Sequence[str],
@@ -101,6 +84,10 @@ class Sum:
         outside: str | Mapping[str, object] = "drop",
     ) -> None:
         object.__setattr__(self, "mean", Mean(columns, domain, missing=missing))
+
+    def in_groups(self, groups: Marginals) -> GroupedSum:
+        """Return the totals of each group."""
+        return GroupedSum(self, groups)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -129,6 +116,34 @@ class Sum:
         if total is None:
             return self.coming
         return _about_zero(Mean(self.mean.sources, _added_up(self.mean.domain, total, rows)))
+
+
+@QUESTIONS.kind("sum_by_groups", Field("total", QUESTION), Field("groups", QUESTION))
+@final
+@readable
+@dataclass(frozen=True, eq=False)
+class GroupedSum(AbstractGrouped):
+    """The totals of d columns in groups, without a count: what `ln.Sum(…, by=…)` asks.
+
+    Args:
+        total: the columns, their domain and stand-in.
+        groups: the attributes that rows are grouped by, and which of their margins are asked for.
+
+    Raises:
+        QuestionError: as of all by groups.
+    """
+
+    counted: ClassVar[bool] = False
+
+    total: Sum
+    groups: Marginals
+
+    @cached_property
+    def mean(self) -> Mean:  # type: ignore[override]  # a field of others
+        """The mean about zero of a table in which one record comes or goes."""
+        if not isinstance(self.total, Sum):
+            raise QuestionError("by groups there are totals of ln.Sum(columns, …, by=…)")
+        return self.total.coming
 
 
 def _about_zero(mean: Mean) -> Mean:

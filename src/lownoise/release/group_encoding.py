@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise import AdditiveMechanism
-    from lownoise.questions.groups import AbstractGrouped
+    from lownoise.questions.mean import AbstractGrouped
     from lownoise.release.terms import Terms
 
 

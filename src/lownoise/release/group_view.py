@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lownoise.noise.groups import AbstractGroupTotals
     from lownoise.noise.residual import ResidualNoise
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions.groups import AbstractGrouped  # noqa: F401 (in quotes, below)
+    from lownoise.questions.mean import AbstractGrouped  # noqa: F401 (in quotes, below)
     from lownoise.release.terms import Terms
     from lownoise.sensitivity.factors import AbstractShape
 

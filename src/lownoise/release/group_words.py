@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lownoise.questions.groups import AbstractGrouped
+    from lownoise.questions.mean import AbstractGrouped
 
 
 def missing_values(*, drops: bool) -> str:
