@@ -26,10 +26,10 @@ from lownoise.privacy import GaussianEvent, StreamPosition, checked_ledger
 from lownoise.release import codec
 from lownoise.release.codec import Spend
 from lownoise.sensitivity.relations import relation_name
+from lownoise.streams.accounts import StreamAccount
 from lownoise.streams.files import appear, check_header, connected, transaction
 from lownoise.streams.increments import IncrementMechanism, IncrementNoise
 from lownoise.streams.progress import spend_from_dict, spend_to_dict, text_of
-from lownoise.streams.starting import StreamAccount
 from lownoise.streams.store import Place
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ _SCHEMA = (
 @final
 @dataclass(frozen=True, eq=False)
 class _Journal:
-    """What a file holds; a `starting.Followed`."""
+    """What a file holds; an `accounts.Followed`."""
 
     path: Path
     key: bytes

@@ -7,6 +7,7 @@ import copy
 import os
 import threading
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, final
 
 import numpy as np
@@ -14,8 +15,10 @@ import numpy as np
 from lownoise.engines.cells import quiet
 from lownoise.errors import StreamError, quoted
 from lownoise.numbers.arrays import frozen
+from lownoise.privacy import checked_ledger
 from lownoise.release import codec
 from lownoise.release.readable import Guaranteed
+from lownoise.streams.accounts import followed
 from lownoise.streams.codec import document
 from lownoise.streams.progress import (
     Batch,
@@ -25,12 +28,13 @@ from lownoise.streams.progress import (
     state_from_bytes,
     state_to_bytes,
 )
+from lownoise.streams.store import StreamFile
 from lownoise.streams.values import encoder_of, value_of, values_of
 from lownoise.streams.view import StreamView
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
-    from pathlib import Path
 
     from numpy.typing import ArrayLike
 
@@ -40,9 +44,9 @@ if TYPE_CHECKING:
     from lownoise.release.codec import Spend
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
+    from lownoise.streams.accounts import StreamAccount
     from lownoise.streams.progress import AbstractNoise
-    from lownoise.streams.starting import StreamAccount
-    from lownoise.streams.store import StreamFile
+    from lownoise.streams.store import Contents
     from lownoise.streams.values import Encoder
 
 
@@ -145,9 +149,33 @@ class Stream(Guaranteed):
             LedgerError: where its ledger is not there or not the one that paid, or says that
                 another copy of the stream went on.
         """
-        from lownoise.streams.starting import opened
+        return cls.resumed(path, domain, ledger)
 
-        return opened(path, domain, ledger)
+    @classmethod
+    def resumed(
+        cls,
+        path: str | PathLike[str],
+        domain: AbstractDomain | None,
+        ledger: Payer | None,
+        check: Callable[[Contents], None] = lambda _: None,
+    ) -> Stream:
+        """Return the stream in a file, as `open` does, unless `check` refuses what the file holds.
+
+        Raises:
+            FileError, LedgerError: as `open`.
+        """
+        ledger = checked_ledger(ledger)
+        with StreamFile.opening(Path(path).absolute(), domain) as (held, found, follow):
+            progress = found.progress
+            state = {"kept": found.kept} if progress.noise is None else progress.noise
+            noise = codec.guarded(lambda: noise_from(found.terms.mechanism, state, progress.round))
+            check(found)
+            file, account = followed(held, found, follow, ledger)
+        return codec.guarded(
+            lambda: cls(
+                found.terms, noise, found.spend, progress=progress, file=file, account=account
+            )
+        )
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be copied.
