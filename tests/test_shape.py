@@ -34,3 +34,15 @@ def test_what_is_alike_is_found(tmp_path):
     alone = [tmp_path / "one.py"]
     assert shape.alike(alone) == 0
     assert shape.alike([*alone, tmp_path / "two.py"]) >= 1
+
+
+def test_modules_in_a_circle_are_found_within_functions_but_not_for_types(tmp_path):
+    source = tmp_path / "lownoise"
+    source.mkdir()
+    (source / "low.py").write_text("def asked():\n    from lownoise.high import answer\n")
+    (source / "high.py").write_text("from lownoise import low\n")
+    assert shape.circling(source) == 2
+    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lownoise import high\n"
+    (source / "low.py").write_text(typed)
+    shape._tree.cache_clear()
+    assert shape.circling(source) == 0
