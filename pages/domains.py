@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the figure and tables of docs/domains.md: `python -m pages.domains [part …]`.
 
-Parts are `gallery` and `saved`. Tests recompute every number.
+Parts are `gallery`, `saved` and `about`. Tests recompute every number.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 import numpy as np
 from benchmarks.solver import ONE_THREAD, ROOT
 
+from lownoise.certificate import order_norm
 from pages.gallery import MEMBERS, Member
 from pages.solver import IMAGES, figure_of, outward, power, save, table, written
 from pages.users_domains import DOMAINS, ORDERS, UsersDomain
@@ -20,6 +21,7 @@ from pages.users_domains import DOMAINS, ORDERS, UsersDomain
 PAGE = ROOT / "docs" / "domains.md"
 FIGURE = IMAGES / "domains.svg"
 COLUMNS = 4
+ABOUT = (2, 12, 33, 64, 256)  # how many ranges are summed about an end
 BLUE, BROWN, GREY, FILL = "#1f5fa8", "#c1561b", "#76808a", "#dfe6ee"
 
 
@@ -54,6 +56,30 @@ def saved() -> str:
     return table(head, [saved_row(domain) for domain in DOMAINS], words=2)
 
 
+def about_row(d: int, order: float) -> list[str]:
+    """Return what a plan says of d ranges [0, 1] that are summed about 0 with the count."""
+    import lownoise as ln
+
+    plan = ln.plan(
+        ln.Mean([f"x{i}" for i in range(d)], ln.Box([0] * d, [1] * d), center=[0] * d),
+        budget=ln.zcdp(0.5),
+        relation="add_remove",
+        order=order,
+    )
+    # the box around the changes is [−1, 1]ᵈ⁺¹, with the count
+    power_of = 2 * order / (order + 2) if order < math.inf else 2.0
+    around = order_norm(plan.terms.weights, power_of)
+    found = plan.certificate
+    name = "∞" if order == math.inf else f"{order:g}"
+    ends = [f"{own:.6g}" for own in (around, found.upper, found.lower)]
+    return [str(d), name, *ends, power(found.gap)]
+
+
+def about() -> str:
+    head = ["ranges", "p", "of the box around", "here", "none below", "gap"]
+    return table(head, [about_row(d, p) for d in ABOUT for p in ORDERS], words=0)
+
+
 def draw() -> None:
     """Draw every member with its least ellipses and its least circle."""
     rows = math.ceil(len(MEMBERS) / COLUMNS)
@@ -83,7 +109,7 @@ def draw() -> None:
     save(figure, FIGURE, bottom=0.05)
 
 
-PARTS = {"gallery": gallery, "saved": saved}
+PARTS = {"gallery": gallery, "saved": saved, "about": about}
 
 
 def main(arguments: list[str]) -> int:

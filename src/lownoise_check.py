@@ -343,6 +343,13 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
                 for own, other in each(ends, beside)], places
     def moment(self, given: Any, plain: str = "") -> tuple[Dyadic, F]:  # C, and at least its weights' mass on changes
         chosen, squares = given.get(f"{plain}vertices"), given.get(f"{plain}squares")
+        if self.kind == "lower" and f"{plain}means" in given:  # signs that are independent and lean to one side
+            rows, places = self.columns(1, [1.0] * len(self.pivots))
+            means = numbers(given[f"{plain}means"], "evidence.means", len(rows), -1.0, below=math.nextafter(1, 2))
+            (b,), over = dyadic([means])
+            mean = turned(times([b], rows))
+            return (less(gram(rows, [4**over - x * x for x in b]), [[-x[0] * y[0] for y in mean] for x in mean]),
+                    2 * (places + over)), F(1)
         if self.kind == "lower" and not chosen and not squares and f"{plain}points" not in given:
             far = [(F(b) - F(v), F(v) - F(a), F(b) - F(a)) for a, b, v in each(*self.rows, self.center)]
             one = self.d == 1 and not self.lifted  # else corners are as likely as makes their mean 0

@@ -2,7 +2,8 @@
 """Noise for boxes about another point than their middle is the least for what records change.
 
 Mutants, each red here: the middle left out of the image (`columns[0]` 0); the greatest code taken
-for the least; the checker's search of signs ended one sign early.
+for the least; the checker's search of signs ended one sign early; the diag(1 − b²) of leaning signs
+taken for the identity, here and in the checker; a count's share without α (`spared` 0 in its root).
 """
 
 import itertools
@@ -14,8 +15,10 @@ import pytest
 
 import lownoise as ln
 import lownoise_check as checker
+from lownoise.certificate import SignsDual
+from lownoise.errors import PlanError
 from lownoise.sensitivity.factors import DenseShape
-from lownoise.sets.bodies import ImageBody, off_middle, signed
+from lownoise.sets.bodies import ImageBody, beside_a_count, off_middle, signed
 from lownoise.sets.unit_balls import NormBall
 from lownoise.solvers import solve
 
@@ -26,6 +29,7 @@ RANGES = {
     "five": ([0.0, -1.0, 0.0, -0.25, -3.0], [1.0, 0.5, 2.0, 0.5, 1.0]),
 }
 WIDE = 14  # columns: beyond what is listed
+MANY = 40  # beyond what is searched for
 
 
 def corners(lower, upper, count):
@@ -89,6 +93,96 @@ def test_a_unit_cube_about_its_corner(d):
     assert found.upper < 0.82 * d  # the box around it takes d
 
 
+@pytest.mark.parametrize("d", [33, 80])
+def test_many_ranges_about_a_corner(d):
+    """Against the closed form; the box around them takes d."""
+    body = off_middle(np.zeros(d), np.ones(d), None)
+    found = solve(body, order=2.0, weights=np.ones(d)).claim.certificate()
+    least = cube_about_a_corner(d)
+    assert found.lower <= least * (1 + 1e-9)
+    assert least * (1 - 1e-9) <= found.upper <= least * 1.002
+    assert found.gap < 0.012
+    assert found.upper < 0.6 * d
+
+
+@pytest.mark.parametrize("order", [2.0, math.inf])
+@pytest.mark.parametrize("count", [None, 1.0])
+def test_many_ranges_of_any_widths(count, order):
+    rng = np.random.default_rng(5)
+    lower, upper = -rng.random(MANY), rng.random(MANY) * np.exp(rng.normal(size=MANY))
+    body = off_middle(lower, upper, count)
+    solution = solve(body, order=order, weights=np.ones(body.dimension))
+    found = solution.claim.certificate()
+    assert isinstance(solution.claim.dual, SignsDual)
+    assert 0 < found.lower <= found.upper <= found.lower * 1.04
+    # noise of what is found covers every corner that a climb finds
+    shape = solution.claim.shape.factor
+    points = np.where(rng.random((200, MANY)) < 0.5, lower, upper)
+    points = np.hstack([points, np.ones((200, 0 if count is None else 1))])
+    inverse = np.linalg.inv(shape @ shape.T)
+    for _ in range(20):
+        slopes = points @ inverse
+        points[:, :MANY] = np.where(slopes[:, :MANY] > 0, upper, lower)
+        if count is not None:
+            points *= np.sign(points @ inverse)[:, -1:] * points[:, -1:]
+            points[points[:, -1] < 0] *= -1
+    far = math.sqrt(np.max(np.einsum("ij,jk,ik->i", points, inverse, points)))
+    variances = np.diag(shape @ shape.T)
+    reached = far * (math.sqrt(np.max(variances)) if order > 2 else math.sqrt(np.sum(variances)))
+    assert found.lower * (1 - 1e-9) <= reached * 1.04
+    assert reached <= found.upper * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
+def test_leaning_signs_prove_what_their_corners_do(order):
+    """Against the second moment of all corners, one by one."""
+    rng = np.random.default_rng(7)
+    k, d = 5, 3
+    body = ImageBody(rng.standard_normal((d, k)), NormBall(k, math.inf))
+    means, c = np.append(rng.uniform(-1, 1, k - 1), -1.0), rng.random(d)
+    signs = np.array(list(itertools.product((-1, 1), repeat=k)))
+    chances = np.prod((1 + signs * means) / 2, axis=1)
+    points = signs @ body.dense.T
+    second = points.T @ (chances[:, None] * points)
+    exact, mass = SignsDual(means, c).square(body)
+    assert np.allclose(exact.floats() / float(mass), second, rtol=1e-12, atol=1e-12)
+    root = np.sqrt(c)[:, None] * np.linalg.cholesky(second)
+    q = math.inf if order == 2 else order / (order - 2) if order < math.inf else 1
+    known = np.sum(np.linalg.svd(root, compute_uv=False)) / math.sqrt(np.linalg.norm(c, q))
+    found = SignsDual(means, c).least(body, order, np.ones(d))
+    assert known * (1 - 1e-9) <= found <= known * (1 + 1e-12)
+
+
+def test_leaning_signs_fit_cubes_alone():
+    cube, c = ImageBody(np.ones((2, 3)), NormBall(3, math.inf)), np.ones(2)
+    for body, means in (
+        (ImageBody(np.ones((2, 3)), NormBall(3, 2.0)), np.zeros(3)),
+        (cube, np.zeros(2)),
+        (cube, np.array([0.0, 0.0, 1 + 1e-15])),
+        (cube, np.array([0.0, 0.0, math.nan])),
+        (off_middle(np.zeros(2), np.ones(2), None), np.zeros(3)),
+    ):
+        with pytest.raises(PlanError, match="does not fit its body"):
+            SignsDual(means, c).least(body, 2.0, np.ones(2))
+
+
+@pytest.mark.parametrize("d", [2, 9, 600])
+def test_what_a_box_beside_a_count_is_said_to_hold_is_less_than_a_second_moment(d):
+    rng = np.random.default_rng(d)
+    for below, above in ((np.zeros(d), np.ones(d)), (rng.random(d), 3 * rng.random(d))):
+        inner = beside_a_count(below, above)
+        half, middle = (below + above) / 2, (above - below) / 2
+        evens = []
+        for lean in (0.0, 1.0):  # signs of means −lean·m/h
+            v = np.append((1 - lean) * middle, 1.0)
+            spread = np.append(half**2 - lean**2 * middle**2, 0.0)
+            left = np.outer(v, v) + np.diag(spread) - np.diag(inner**2)
+            evens.append(np.linalg.eigvalsh(left)[0] >= -1e-12)
+        assert any(evens)
+        box = np.append(np.maximum(below, above), 1.0)
+        assert np.sum(inner / box) >= (0.4 if d > 2 else 0.2) * d
+
+
 def off_center(d, order):
     return ln.plan(
         ln.Mean([f"c{i}" for i in range(d)], ln.Box([0] * d, [1 + i % 3 for i in range(d)]),
@@ -97,7 +191,10 @@ def off_center(d, order):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("d", "order"), [(1, 2.0), (3, math.inf), (5, 2.0), (WIDE, 2.0)])
+STRANGE = [(1, 2.0), (3, math.inf), (5, 2.0), (WIDE, 2.0), (33, 2.0)]
+
+
+@pytest.mark.parametrize(("d", "order"), STRANGE)
 def test_strangers_decide_plans_and_streams(d, order):
     stream = ln.stream(
         ln.Prefix(4), domain=ln.Box([0] * d, [1] * d), budget=ln.zcdp(0.5), relation="add_remove"
@@ -116,6 +213,18 @@ def test_strangers_decide_plans_and_streams(d, order):
             or any(own.startswith("FALSE") and "has more than μ" in own for own in lines)
             or any("is short in some direction" in own for own in lines)
         )  # it is coverage that fails
+
+
+def test_strangers_give_signs_that_lean_too_far_no_more_than_they_prove():
+    document = json.loads(off_center(33, 2.0).to_json())
+    evidence = document["terms"]["evidence"]
+    assert checker.decide(json.dumps(document))[0] == checker.HOLDS
+    for own in ("", "plain_"):
+        if f"{own}means" in evidence:
+            evidence[f"{own}means"] = [1.0] + [0.9] * (len(evidence["means"]) - 1)
+    status, lines = checker.decide(json.dumps(document))
+    assert status == checker.FALSE
+    assert any(own.startswith("FALSE") and "lower" in own for own in lines), lines
 
 
 def test_signs_are_searched_to_the_last():

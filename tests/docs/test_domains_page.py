@@ -58,3 +58,19 @@ def test_savings_are_as_stated(domain):
     rng = np.random.default_rng(0)
     points = domain.changes.extreme(rng.standard_normal((200, domain.domain.dimension)))
     assert np.max(np.linalg.norm(points * domain.weights, axis=1)) <= domain.reach * (1 + 1e-9)
+
+
+def test_ranges_about_an_end_are_as_stated():
+    rows = stated("about")
+    assert [(int(row[0]), row[1]) for row in rows] == [
+        (d, "∞" if order == math.inf else f"{order:g}")
+        for d in domains_page.ABOUT
+        for order in users_domains.ORDERS
+    ]
+    for row in rows:
+        if int(row[0]) <= 64:  # the largest takes seconds
+            order = math.inf if row[1] == "∞" else float(row[1])
+            again = domains_page.about_row(int(row[0]), order)
+            assert np.allclose([float(x) for x in again[2:5]], [float(x) for x in row[2:5]], 1e-5)
+        around, upper, lower = (float(own) for own in row[2:5])
+        assert lower <= upper * (1 + 1e-5) < around

@@ -15,6 +15,7 @@ from lownoise.certificate.measures import (
     SquaresDual,
 )
 from lownoise.certificate.moments import FlipDual
+from lownoise.certificate.signs import SignsDual
 from lownoise.certificate.tensors import OrthantDual, RotationDual
 from lownoise.numbers.norms import order_norm
 
@@ -36,6 +37,7 @@ __all__ = [
     "PointDual",
     "RotationDual",
     "SectionDual",
+    "SignsDual",
     "SquaresDual",
     "TurnedDual",
     "order_norm",

@@ -3,7 +3,7 @@
 
 from lownoise.sets.bodies.abstract import AbstractBody, RoundedBody
 from lownoise.sets.bodies.ball_moments import BallMomentSet
-from lownoise.sets.bodies.corners import off_middle, signed
+from lownoise.sets.bodies.corners import beside_a_count, off_middle, signed
 from lownoise.sets.bodies.image import ImageBody, SymmetricBox, image_body
 from lownoise.sets.bodies.moments import AbstractMomentSet, MomentSet
 from lownoise.sets.bodies.oracle import (
@@ -43,6 +43,7 @@ __all__ = [
     "TensorBall",
     "TensorChanges",
     "TranslatedPoints",
+    "beside_a_count",
     "image_body",
     "is_slabs",
     "off_middle",

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
 MOST_LISTED = 12  # ranges of a box whose corners are listed, each of which a check looks at
-MOST_FITTED = 32  # beyond, evidence takes seconds to find, and the box around the changes is taken
+MOST_SHEARED = 512  # beyond, noise of d² numbers is slow, and the box around the changes is taken
 _LESS = 1 - 2.0**-48  # of what corners prove: roundings
+_FAR_LESS = 1 - 2.0**-30  # of what a Schur complement of rounded numbers proves
 _MIDDLE = 2.0**-16  # of a range: what is no farther from its middle is about it
 
 
@@ -37,7 +38,7 @@ def off_middle(
 ) -> ImageBody | SymmetricPoints | None:
     """Return the hull of ±{x : least ≤ x ≤ greatest}, each with the count where there is one.
 
-    None where zero is the middle, or hardly beside it; where the ranges are more than 32, or one
+    None where zero is the middle, or hardly beside it; where the ranges are more than 512, or one
     has no width; and for one range without a count: there it is the box around it.
 
     Args:
@@ -57,7 +58,7 @@ def off_middle(
     width, last = greatest - least, [] if count is None else [count]
     near = bool(np.all(np.abs(greatest + least) <= _MIDDLE * width))
     d = width.size
-    if near or not 1 < d + len(last) <= MOST_FITTED + len(last) or not np.all(width > 0):
+    if near or not 1 < d + len(last) <= MOST_SHEARED + len(last) or not np.all(width > 0):
         return None
     columns = np.zeros((d + 1, d + len(last)))
     columns[0] = np.append(greatest / 2 + least / 2, last)
@@ -68,6 +69,40 @@ def off_middle(
     lower = (np.arange(1 << d)[:, None] >> np.arange(d)) & 1
     points = np.hstack([np.where(lower, least, greatest), np.tile(last, (1 << d, 1))])
     return SymmetricPoints(frozen(points), image)
+
+
+def beside_a_count(below: Vector, above: Vector) -> Vector:
+    """Return what independent signs of ±(x, 1), −below ≤ x ≤ above, are at least the corners of.
+
+    With m the middle and h the half widths, independent signs whose means are −β times m/h have the
+    second moment diag(D, 0) + vvᵀ, D = h² − β²m² and v = ((1 − β)m, 1). At β = 1 that is diagonal.
+    At β = 0 it is at least diag(αD, γ) for γ = (1 − α)/(1 − α + Σ m²/D), by a Schur complement;
+    with α = 1 − 1/d the sums lose little, and the count has a share. The better of both by the
+    sum of their ratios to the box is taken (ours).
+
+    Args:
+        below: shape (d,), at least 0 up to rounding.
+        above: likewise.
+
+    Returns:
+        Shape (d + 1,), the count last.
+
+    Examples:
+        >>> beside_a_count(np.ones(2), np.ones(2)).round(6)
+        array([1., 1., 1.])
+        >>> beside_a_count(np.zeros(16), np.ones(16))[[0, -1]].round(3)
+        array([0.484, 0.062])
+    """
+    below, above = np.maximum(below, 0.0), np.maximum(above, 0.0)
+    most = np.maximum(np.maximum(below, above), 2.0**-500)
+    even = np.append(np.sqrt(below) * np.sqrt(above), 1.0)
+    half, middle = below / 2 + above / 2, above / 2 - below / 2
+    spared = 1 / half.size
+    share = np.sum(np.square(middle / np.where(half > 0, half, 1.0)))
+    leaning = np.append(math.sqrt(1 - spared) * half, math.sqrt(spared / (spared + share)))
+    less = leaning * _FAR_LESS
+    better = np.sum(less / np.append(most, 1.0)) > np.sum(even / np.append(most, 1.0))
+    return np.asarray(less if better else even * _LESS)
 
 
 def signed(body: object) -> Vector | None:

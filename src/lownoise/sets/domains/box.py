@@ -14,7 +14,13 @@ import numpy as np
 from lownoise.errors import DomainError, PlanError
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.numbers.readable import brief
-from lownoise.sets.bodies import AbstractBody, SymmetricBox, SymmetricPoints, off_middle
+from lownoise.sets.bodies import (
+    AbstractBody,
+    SymmetricBox,
+    SymmetricPoints,
+    beside_a_count,
+    off_middle,
+)
 from lownoise.sets.bodies.pieces import PointSet
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 from lownoise.sets.domains.coordinates import every_coordinate
@@ -194,10 +200,9 @@ class Box(AbstractDomain):
 
         About its middle m a box is symmetric, so ±((K − m) × {1}) has the hull (K − m) × [−1, 1].
         About another point v it is a sheared cube, and where the ranges are too many for that the
-        box around it: corners whose mean is v, each column at its upper end with chance
-        (v − a)/(b − a) on its own, have the second moment diag((v − a)(b − v), 1). What roundings
-        could add is drawn in: a bound that corners prove is true. No noise is measured on it, but
-        pure noise of a product, whose codes are taken about the middle.
+        box around it, with what its corners prove. What roundings could add is drawn in: a bound
+        that corners prove is true. No noise is measured on it, but pure noise of a product, whose
+        codes are taken about the middle.
         """
         below, above = (center - self.lower)[pivots], (self.upper - center)[pivots]
         found = off_middle(-below / step * _LESS, above / step * _LESS, 1.0)
@@ -205,8 +210,7 @@ class Box(AbstractDomain):
             return found
         inner = None
         if not np.array_equal(below, above):
-            signs = np.sqrt(np.maximum(below, 0.0)) * np.sqrt(np.maximum(above, 0.0))
-            inner = frozen(np.append(signs / step * _LESS, 1.0))
+            inner = frozen(beside_a_count(below / step, above / step))
         return SymmetricBox(frozen(np.append(np.maximum(above, below) / step, 1.0)), inner)
 
     def translates(self, pivots: Integers, center: Vector) -> AbstractBody:
