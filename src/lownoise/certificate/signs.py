@@ -62,10 +62,10 @@ class SignsDual(AbstractDual):
         if counted:
             raise self.misfit()
         # 1 − b² as a product of exact factors, or nearly: what is left is rounded relatively
-        spread = np.sqrt(shrunk((1 - np.abs(b)) * (1 + np.abs(b)), 2.0**-48))
-        rows = np.vstack([dense @ b, spread[:, None] * dense.T])
+        deviations = np.sqrt(shrunk((1 - np.abs(b)) * (1 + np.abs(b)), 2.0**-48))
+        rows = np.vstack([dense @ b, deviations[:, None] * dense.T])
         size = np.abs(dense)
-        off = growth(b.size + 9) * (size @ np.abs(b)) + growth(9) * (size @ spread)
+        off = growth(b.size + 9) * (size @ np.abs(b)) + growth(9) * (size @ deviations)
         return Moments(rows, np.zeros(changes.dimension), off)
 
     def square(self, changes: AbstractBody) -> Square:
