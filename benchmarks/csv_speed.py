@@ -28,7 +28,7 @@ import pyarrow.csv
 
 import lownoise as ln
 from lownoise.engines.codings import Coding, TotalsQuery
-from lownoise.engines.source import totals
+from lownoise.engines.queries import totals_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +127,7 @@ def case(name: str, rows: int) -> None:
         average = f"SELECT avg(a), avg(b) FROM read_csv('{bare}')"  # noqa: S608
         own, other = [], []
         for _ in range(ROUNDS + 1):  # the first is not counted
-            own.append(taken(lambda: totals(QUERY, path)))
+            own.append(taken(lambda: totals_query(QUERY).of(path)))
             other.append(taken(lambda: duckdb.connect().execute(average).fetchall()))
         size = path.stat().st_size / 1e6
     ratio = statistics.median(a / b for a, b in zip(own[1:], other[1:], strict=True))

@@ -3,6 +3,7 @@
 
 import gzip
 import io
+import itertools
 import random
 
 import numpy as np
@@ -107,15 +108,33 @@ def test_a_source_is_the_rows_of_its_file(tmp_path, name, header, block):
     assert source.kinds(["a", "b"]) == ("texts", "texts")
 
 
-def watched(monkeypatch, name):
+@pytest.mark.parametrize("dialect", [Dialect(), Dialect(";")])
+def test_quotes_anywhere_in_any_order_say_what_they_do_alone(monkeypatch, dialect):
+    """All 1,365 words of at most 5 of a quote, a separator, a line feed and a letter, shuffled.
+
+    A wrong move of the automaton, or another of Arrow's, puts a field or a record elsewhere.
+    """
+    rng = random.Random(3)  # noqa: S311 (no noise)
+    letters = '"', dialect.separator, "\n", "x"
+    words = ["".join(w).encode() for n in range(6) for w in itertools.product(letters, repeat=n)]
+    slow = watched(monkeypatch, delimited, "decoded")
+    for _ in range(8):
+        rng.shuffle(words)
+        body = b"\n".join(words)
+        for block in (len(body) // 3, len(body) + 1):
+            assert read(body, (0, 1, 2), 2, dialect, block) == known(body, (0, 1, 2), dialect)
+    assert sum(slow) < 16 * len(body) / 4
+
+
+def watched(monkeypatch, module, name):
     """Return the sizes of what a function of the module is given, as they come."""
-    sizes, own = [], getattr(blocks, name)
+    sizes, own = [], getattr(module, name)
 
     def seen(data, *more, **named):
         sizes.append(len(data))
         return own(data, *more, **named)
 
-    monkeypatch.setattr(blocks, name, seen)
+    monkeypatch.setattr(module, name, seen)
     return sizes
 
 
@@ -133,36 +152,49 @@ FAR = {
 @pytest.mark.parametrize("body", FAR.values(), ids=FAR)
 def test_a_record_of_any_length_is_looked_at_a_few_times(monkeypatch, body):
     """Each byte at most three times, as long as what is read grows with what is left."""
-    sizes = watched(monkeypatch, "_complete")
+    sizes = watched(monkeypatch, blocks, "_ended")
     assert read(body, (0, 1), 2, Dialect(), 1 << 14) == known(body, (0, 1), Dialect())
     assert sum(sizes) <= 4 * len(body) + (1 << 18)
 
 
 def test_no_more_than_a_block_and_a_record_is_held(monkeypatch):
-    sizes = watched(monkeypatch, "_complete")
+    sizes = watched(monkeypatch, blocks, "_ended")
     body = b'1,2\n3,"x\ny"\n4,5"6"\n' * 4_000
     block = 1 << 12
     assert read(body, (1,), 2, Dialect(), block) == known(body, (1,), Dialect())
     assert max(sizes) <= 2 * block
 
 
-def test_only_odd_lines_are_read_one_by_one(monkeypatch):
+def test_only_records_of_rare_widths_are_read_one_by_one(monkeypatch):
+    """Odd quotes, odd bytes, empty and short lines among others are not."""
     lines = [b'1.5,"x, ""y""",2'] * 5000
     lines[77::100] = [b"1.5,x", b'1"5",x,2"3"', b"\xff,x,2", b"", b'"1"5,x,2'] * 10
-    slow = watched(monkeypatch, "decoded")
+    slow = watched(monkeypatch, delimited, "decoded")
     body = b"\n".join(lines)
     for block in (1 << 12, 1 << 20):
-        slow.clear()
         assert read(body, (0, 2), 3, Dialect(), block) == known(body, (0, 2), Dialect())
-        assert len(slow) == 50
+        assert not slow
+    lines[77::100] = [b"1" + b"," * (2 + i) for i in range(50)]
+    body = b"\n".join(lines)
+    assert read(body, (0, 2), 3, Dialect(), 1 << 20) == known(body, (0, 2), Dialect())
+    assert len(slow) == 50 - blocks._WIDTHS
 
 
 @pytest.mark.parametrize("extra", [b",", b",9,9", b""])
 def test_lines_that_are_all_wider_or_shorter_than_the_header_are_plain(monkeypatch, extra):
-    slow = watched(monkeypatch, "decoded")
+    slow = watched(monkeypatch, delimited, "decoded")
     body = b"".join(b"%d,%d%b\n" % (i, -i, extra) for i in range(500))
     assert read(body, (1, 2), 3, Dialect(), 1000) == known(body, (1, 2), Dialect())
     assert not slow
+
+
+def test_a_record_beyond_all_bounds_is_read_one_by_one(monkeypatch):
+    monkeypatch.setattr(blocks, "LARGEST", 1 << 10)
+    monkeypatch.setattr(delimited, "LARGEST", 1 << 10)
+    slow = watched(monkeypatch, delimited, "decoded")
+    body = b'1,2\n3,"' + b"x\n" * 1000 + b'",5\n\n6"7,8\n' + b"," * 3000
+    assert read(body, (0, 1), 2, Dialect(), 100) == known(body, (0, 1), Dialect())
+    assert slow
 
 
 def test_units_of_a_text_table_are_those_of_the_same_texts_in_memory(tmp_path):

@@ -19,6 +19,7 @@ from __future__ import annotations
 import csv
 import sys
 import warnings
+from codecs import utf_8_decode
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import itemgetter
@@ -167,13 +168,34 @@ def _first_lines(file: Any, path: Path | str) -> Iterator[str]:  # noqa: ANN401
         yield line
 
 
-_BYTES = {0xDC00 + byte: "\ufffd" + chr(0xF700 + byte) for byte in range(128, 256)}
+def in_utf8(raw: bytes) -> bytes:
+    r"""Return bytes of UTF-8: a byte that is none is two letters that tell it from every other.
+
+    No number has the first of them, and no category.
+
+    Examples:
+        >>> in_utf8(b"M\xfcller") == "M\ufffd\uf7fcller".encode(), in_utf8("ü".encode()).decode()
+        (True, 'ü')
+    """
+    try:
+        utf_8_decode(raw, "strict", True)  # noqa: FBT003 (it has no keywords)
+    except UnicodeDecodeError:  # or texts that tell people apart would be one
+        # U+DC80 to U+DCFF, which no UTF-8 has, and the bytes that they are encoded to
+        halves = raw.decode("utf-8", "surrogateescape").encode("utf-8", "surrogatepass")
+        for half, letters in _LETTERS:
+            halves = halves.replace(half, letters)
+        return halves
+    return raw
+
+
+_LETTERS = [
+    (b"\xed\xb2", b"\xef\xbf\xbd\xef\x9e"),  # then U+FFFD and U+F780 to U+F7BF
+    (b"\xed\xb3", b"\xef\xbf\xbd\xef\x9f"),  # and U+F7C0 to U+F7FF
+]
 
 
 def decoded(raw: bytes) -> str:
-    r"""Return a line as text: a byte that is no UTF-8 is two letters that tell it from every other.
-
-    No number has the first of them, and no category.
+    r"""Return a line as text, in the letters of `in_utf8`.
 
     Args:
         raw: the line with the line feed that ends it, if one does.
@@ -184,10 +206,7 @@ def decoded(raw: bytes) -> str:
         >>> decoded(b"M\xfcller") == decoded(b"M\xf6ller")
         False
     """
-    try:
-        line = raw.decode("utf-8")
-    except UnicodeDecodeError:  # or texts that tell people apart would be one
-        line = raw.decode("utf-8", "surrogateescape").translate(_BYTES)
+    line = in_utf8(raw).decode()
     return line.replace("\r\n", "\n").replace("\r", " ") if "\r" in line else line
 
 

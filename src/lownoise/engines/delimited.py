@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text tables at the speed of the machine, a block of records at a time, by the meaning of `cells`.
 
-Arrow's parser, told to guess nothing, finds the fields of a block whose lines are alike. What it
-refuses is sorted line by line, as `blocks` says: odd lines are read as `cells` reads every one, all
-others go to the parser again, and the rows come back in their order. So which rows stand together
-makes a table faster or slower, and changes no cell.
+Arrow's parser, told to guess nothing, finds the fields of a block whose records are alike. One that
+it refuses is sorted by how many fields records have, as `blocks` says: each of the usual numbers
+goes to the parser again, what is rare is read as `cells` reads every record, and the rows come back
+in their order. So which rows stand together makes a table faster or slower, and changes no cell.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.blocks import LARGEST, blocks, by_lines
-from lownoise.engines.cells import columns_of, dialect_of, first_record
+from lownoise.engines.blocks import LARGEST, alike, blocks
+from lownoise.engines.cells import columns_of, decoded, dialect_of, first_record, records
 from lownoise.engines.duckdb import registered
 from lownoise.engines.folds import AbstractFold, Batch
 from lownoise.engines.frames import ArrowRows
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from lownoise.engines.blocks import Block, Mask
+    from lownoise.engines.blocks import Alike, Mask
     from lownoise.engines.cells import Dialect
     from lownoise.engines.source import Kind
     from lownoise.numbers.arrays import Integers, Vector
@@ -65,7 +65,7 @@ class TextFile:
     block: int = _BLOCK
     shown: str = ""
 
-    def blocks(self, columns: Sequence[str]) -> Iterator[tuple[Parser, Block]]:
+    def blocks(self, columns: Sequence[str]) -> Iterator[tuple[Parser, bytes]]:
         """Yield blocks of rows, and what finds `columns` in them.
 
         Raises:
@@ -261,17 +261,18 @@ def numbers_of(texts: Any) -> Vector:  # noqa: ANN401
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    with suppress(pa.ArrowInvalid):  # it takes no spaces, no words and no other base
-        floats: Vector = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
-        return floats
     for likely in (_like_numbers, _numerals):
         known = likely(texts)
-        with suppress(pa.ArrowInvalid):
-            own = pc.cast(pc.if_else(pa.array(known), texts, None), pa.float64())
+        own = texts if known.all() else pc.if_else(pa.array(known), texts, None)
+        with suppress(pa.ArrowInvalid):  # it takes no spaces, no words and no other base
+            own = pc.cast(own, pa.float64())
             break
+    floats: Vector = own.to_numpy(zero_copy_only=False)
+    if known.all():
+        return floats
     odd = pc.filter(texts, pa.array(~known)).dictionary_encode("encode")
     spelled = [np.nan if t is None else number_of_text(t) for t in odd.dictionary.to_pylist()]
-    floats = own.to_numpy(zero_copy_only=False).copy()
+    floats = floats.copy()
     floats[~known] = np.array(spelled)[odd.indices.to_numpy()]
     return floats
 
@@ -280,7 +281,9 @@ def _like_numbers(texts: Any) -> Mask:  # noqa: ANN401
     """Return which texts end with a digit, as what is no number seldom does, shape (n,)."""
     ends = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
     letters = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
-    last = np.append(letters, 0)[ends[1:] - 1]
+    if not letters.size:
+        return np.zeros(len(texts), dtype=bool)
+    last = letters[ends[1:] - 1]  # of one without letters whichever
     return (last >= ord("0")) & (last <= ord("9")) & (ends[1:] > ends[:-1])
 
 
@@ -309,26 +312,34 @@ class Parser:
     width: int
     dialect: Dialect
 
-    def columns(self, block: Block) -> list[Column]:
+    def columns(self, data: bytes) -> list[Column]:
         """Return the fields of some records, a column a place."""
         import pyarrow as pa
 
-        if block.order is None:
+        # an empty line would have all fields, and what Arrow takes has an end
+        if not (data.startswith(b"\n") or b"\n\n" in data or len(data) > LARGEST):
             with suppress(pa.ArrowInvalid):
-                return [Column((texts,)) for texts in self._parsed(block.plain, self.width)]
-            block = by_lines(block.plain, self.dialect, last=True)
-        own = columns_of(block.odd, self.places)
-        odd = [pa.array(column, type=pa.string()) for column in own]
-        plain = self._parsed(block.plain, block.width) if block.plain else [o[:0] for o in odd]
-        return [Column(pair, block.order) for pair in zip(plain, odd, strict=True)]
+                return [Column((texts,)) for texts in self._parsed(data, self.width)]
+        runs, order = alike(data, self.dialect)
+        parts = zip(*map(self._of, runs), strict=True)
+        return [Column(part, order) for part in parts]
+
+    def _of(self, run: Alike) -> list[Any]:
+        import pyarrow as pa
+
+        if run.width is None:
+            lines = records(map(decoded, BytesIO(run.data)), self.dialect)
+            own = columns_of(list(lines), self.places)
+            return [pa.array(column, type=pa.string()) for column in own]
+        if not run.width:
+            return [pa.nulls(run.count, pa.string())] * len(self.places)
+        return self._parsed(run.data, run.width)
 
     def _parsed(self, plain: bytes, width: int) -> list[Any]:
         """Return the fields of lines with as many each as `width`; refuse others, and odd bytes."""
         import pyarrow as pa
         import pyarrow.csv
 
-        if plain.startswith(b"\n") or b"\n\n" in plain or len(plain) > LARGEST:
-            raise pa.ArrowInvalid("an empty line would have all fields, and a block has an end")
         asked = [place for place in self.places if place < width]
         names = [str(place) for place in asked] or ["0"]
         own = BytesIO(_MARK + plain if plain.startswith(_MARK) else plain)
