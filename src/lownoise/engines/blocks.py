@@ -152,7 +152,7 @@ def _states(letters: Letters, quotes: Integers, dialect: Dialect) -> Letters:
 
 
 def alike(data: bytes, dialect: Dialect) -> tuple[list[Alike], Integers | None]:
-    """Return whole records by how many fields they have, in UTF-8, and where each of all is there.
+    r"""Return records by how many fields they have, in UTF-8, and where each of all is there.
 
     Those of widths that few have are left to be read one by one, as are all where a record is
     longer than `LARGEST`.
@@ -167,9 +167,9 @@ def alike(data: bytes, dialect: Dialect) -> tuple[list[Alike], Integers | None]:
 
     Examples:
         >>> from lownoise.engines.cells import Dialect
-        >>> runs, order = alike(b'1,2\\n"3\\n,",4\\n\\n5\\n', Dialect())
+        >>> runs, order = alike(b'1,2\n"3\n,",4\n\n5\n', Dialect())
         >>> [(own.width, own.data) for own in runs], order.tolist()
-        ([(2, b'1,2\\n"3\\n,",4\\n'), (0, b'\\n'), (1, b'5\\n')], [0, 1, 2, 3])
+        ([(2, b'1,2\n"3\n,",4\n'), (0, b'\n'), (1, b'5\n')], [0, 1, 2, 3])
     """
     if len(data) > LARGEST:
         return [Alike(data, None)], None
