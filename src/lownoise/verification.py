@@ -8,10 +8,11 @@ are proved through products of matrices, whose last bits differ between machines
 
 A digest without a key guards against accidents, not against a forger: whoever can write a file can
 write its digest. What follows from nothing else in the file is said, not proved: the integers, when
-they were made (`created`), by which versions, who paid (`spend`), and in which words a stream names
-its strategy and the reason for it. That the noise covers a record, what it costs, both bounds, and
-that answers follow from the integers is proved whoever wrote the file. Who wrote it, a signature
-beside it says.
+they were made (`created`), by which versions, who paid (`spend`), in which words a stream names its
+strategy and the reason for it, and the names of several questions, what one unit of their errors
+matters (`importance`) and what they would err by with a plan each (`apart`). That the noise covers
+a record, what it costs, both bounds, and that answers follow from the integers is proved whoever
+wrote the file. Who wrote it, a signature beside it says.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from lownoise.streams.rounds import SHOWN as SHOWN_IN_STREAMS
 from lownoise.streams.rounds import AbstractStreamMechanism
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
     from lownoise.privacy import Budget, Event
@@ -151,10 +153,10 @@ def _several(folder: Path, domain: AbstractDomain | None, largest: int) -> Verif
     """Return the checks of all members of a folder, and of what they are together."""
     members = codec.guarded(lambda: Members.of(folder))
     found: list[Check] = []
-    every: list[Terms] = []
+    every: dict[str, Terms] = {}
     payers: list[Any] = []
     for place, names in members.by_place(members.kind).items():
-        document = codec.guarded(partial(_document_at, folder / place))
+        document = codec.guarded(partial(_document_at, folder / place, members.kind))
         named = codec.guarded(partial(_of_program, document))
         given = domain if named else None
         own = _of_file(folder / place, given, largest)  # and no folder of several in this one
@@ -168,22 +170,38 @@ def _several(folder: Path, domain: AbstractDomain | None, largest: int) -> Verif
             found.append(Check(f"{whose}: as listed", holds=False, found=str(error)))
             continue
         found.append(Check(f"{whose}: as listed", same, f"plan {stored.plan_digest(terms)}"))
-        every.append(terms)
+        every[place] = terms
         payers.append(document.get("spend"))
     return Verification((*found, *_jointly(every, members, payers)))
 
 
-def _jointly(every: list[Terms], members: Members, payers: list[Any]) -> list[Check]:
+def _jointly(every: dict[str, Terms], members: Members, payers: list[Any]) -> list[Check]:
     """Return the checks of what members are together."""
-    name = "together within the budget"
+    own = list(every.values())
+
+    def within_budget() -> str:
+        check_joint(own, members.budget)
+        return f"{spent(members.budget, joint_event(own))}"
+
+    def split() -> str:
+        members.check_split(every)
+        return "each share is the part of its plan's own budget"
+
+    one = all(payer == payers[0] for payer in payers)
+    said = f"an account's entry says: together {joint_digest(own)}"
+    return [
+        _holding("together within the budget", within_budget),
+        *([_holding("split as stated", split)] if members.kind == "plans" else []),
+        Check("one entry pays", one, said),
+    ]
+
+
+def _holding(name: str, read: Callable[[], str]) -> Check:
+    """Return that what raises no error holds, with what it says."""
     try:
-        check_joint(every, members.budget)
-        paid = replace(_paid(members.budget, joint_event(every)), name=name)
+        return Check(name, holds=True, found=codec.guarded(read))
     except LownoiseError as error:
-        paid = Check(name, holds=False, found=str(error))
-    one = all(own == payers[0] for own in payers)
-    said = f"an account's entry says: together {joint_digest(every)}"
-    return [paid, Check("one entry pays", one, said)]
+        return Check(name, holds=False, found=str(error))
 
 
 def _opened(path: str | PathLike[str]) -> tuple[Path, str]:
@@ -266,25 +284,25 @@ def _read(
 
 def _integers(folder: Path) -> Check:
     """Return whether the integers of marginals are those that their document was written for."""
-    name = "integers as released"
-    try:
+
+    def read() -> str:
         Release.load(folder)
-    except LownoiseError as error:
-        return Check(name, holds=False, found=str(error))
-    return Check(name, holds=True, found=f"the digest of {folders.INTEGERS}")
+        return f"the digest of {folders.INTEGERS}"
+
+    return _holding("integers as released", read)
 
 
 def _of_program(document: dict[str, Any]) -> bool:
     return of_program(document["terms"]["question"])
 
 
-def _document_at(path: Path) -> dict[str, Any]:
-    return _document(folders.read_document(path))
+def _document_at(path: Path, kinds: str) -> dict[str, Any]:
+    return _document(folders.read_document(path), (kinds.removesuffix("s"),))
 
 
-def _document(text: str) -> dict[str, Any]:
+def _document(text: str, kinds: tuple[str, ...] = ("plan", "release", "local")) -> dict[str, Any]:
     document = codec.parsed(text)
-    codec.expect_format(document, ("plan", "release", "local"))
+    codec.expect_format(document, kinds)
     return dict(document)
 
 

@@ -2,6 +2,7 @@
 """Several questions on one budget: the split is the least, and one entry pays for all."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -361,6 +362,102 @@ def test_a_folder_that_reveals_more_than_its_budget_is_seen(tmp_path):
     path.write_text(json.dumps(fields))
     wrong = [check.name for check in ln.verify(tmp_path / "plan").checks if not check.holds]
     assert wrong == ["together within the budget"]
+
+
+def edited(folder, change):
+    from lownoise.release.codec import digest
+
+    path = folder / "together.json"
+    fields = change(json.loads(path.read_text()))
+    path.write_text(json.dumps({**fields, "digest": digest(fields)}))
+
+
+@pytest.mark.parametrize(
+    ("word", "given"),
+    [
+        ("shares", 0.5),
+        ("shares", None),
+        ("shares", -1.0),
+        ("importance", 0.0),
+        ("importance", "1"),
+        ("apart", -1.0),
+        ("apart", "9"),
+        ("names", "means\n"),
+        ("members", {}),
+    ],
+)
+def test_what_a_folder_of_plans_says_of_them_is_theirs(word, given, tmp_path):
+    """Whoever wrote it made the digests anew: each share is the part that the plan has."""
+    planned(importance=IMPORTANCE).save(tmp_path / "plan")
+    assert ln.verify(tmp_path / "plan")
+
+    def change(fields):
+        if word == "names":
+            fields["plans"] = {given: "1.json", "counts": "2.json", "spread": "3.json"}
+        elif word == "members":
+            fields["members"]["4.json"] = given
+        else:
+            fields[word] = given if word == "apart" else {**fields[word], "counts": given}
+        return fields
+
+    edited(tmp_path / "plan", change)
+    with pytest.raises(FileError):
+        ln.JointPlan.load(tmp_path / "plan")
+    try:
+        found = [own.name for own in ln.verify(tmp_path / "plan").checks if not own.holds]
+    except FileError:
+        found = ["refused"]
+    assert found == (["split as stated"] if (word, given) == ("shares", 0.5) else ["refused"])
+
+
+def test_plans_in_the_place_of_releases_are_no_releases(tmp_path):
+    from lownoise.release.codec import digest, parsed
+
+    plan = planned()
+    plan.save(tmp_path / "plan")
+    plan.release(TABLE).save(tmp_path / "made")
+    text = (tmp_path / "plan" / "1.json").read_text()
+    (tmp_path / "made" / "1.json").write_text(text)
+
+    def change(fields):
+        fields["members"]["1.json"]["document"] = digest(parsed(text))
+        return fields
+
+    edited(tmp_path / "made", change)
+    with pytest.raises(FileError, match=r"is not lownoise\.release"):
+        ln.verify(tmp_path / "made")
+
+
+def test_what_would_reveal_more_than_its_budget_is_not_released(tmp_path):
+    ledger = ln.Ledger.create(tmp_path / "ledger", "people", ln.zcdp(2.0))
+    plan = replace(planned(), budget=ln.zcdp(0.4))
+    with pytest.raises(PlanError, match=r"more together than 0\.4-zCDP"):
+        plan.release(TABLE, ledger)
+    assert not ledger.entries()
+
+
+def test_rows_that_are_there_once_are_read_where_every_question_has_its_columns():
+    """Of units with bounded totals, too, which are added up question by question."""
+    import pyarrow as pa
+
+    def asked(other):
+        one = ln.Box([0], [100])
+        return ln.together(
+            {"age": ln.Sum(["age"], one), "other": ln.Sum([other], one)},
+            budget=ln.zcdp(1e6),
+            relation="add_remove",
+            privacy_unit="sex",
+            options={name: {"unit_total": 1e4} for name in ("age", "other")},
+        )
+
+    rows = pa.Table.from_pandas(TABLE).to_reader()
+    for column in ("wealth", "day"):
+        odd = pa.Table.from_pandas(TABLE.assign(day=pd.Timestamp(0))).to_reader()
+        with pytest.raises(TableError, match=column):
+            asked(column).release(odd)
+        assert odd.read_all().num_rows == SIZE
+    found = asked("pay").release(rows)["other"].estimate
+    assert found == pytest.approx([TABLE["pay"].sum()], abs=100)
 
 
 def test_folders_without_digests_of_members_are_read(tmp_path):

@@ -24,21 +24,22 @@ from lownoise.errors import TableError
 from lownoise.numbers.values import REAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from lownoise.engines.source import Columns
 
 _READ: WeakSet[Any] = WeakSet()  # readers that a release has read
 
 
-def kept(table: Any) -> Any:  # noqa: ANN401
+def kept(table: Any, asked: Iterable[Columns]) -> Any:  # noqa: ANN401
     """Return a table that may be read several times: what gives its rows once is read here.
 
     Args:
         table: as `lownoise.engines.opening.opened` takes it.
+        asked: what it must have, or else no row of it is read.
 
     Raises:
-        TableError: where it is a reader that a release has read.
+        TableError: where it is a reader that a release has read, or lacks a column that is asked.
         EngineError: where reading rows failed; the text is the same for every cause.
     """
     import pyarrow as pa
@@ -46,9 +47,24 @@ def kept(table: Any) -> Any:  # noqa: ANN401
     once = hasattr(table, "__arrow_c_stream__")
     if not once or hasattr(table, "iloc") or isinstance(table, pa.Table) or _of_ibis(table):
         return table
-    _require_unread(table)
+    reader = _reader_of(table, asked)
     with alike(_unread(table)):
-        return _all_of(pa.RecordBatchReader.from_stream(table), table)
+        return _all_of(reader, table)
+
+
+def _reader_of(table: Any, asked: Iterable[Columns]) -> Any:  # noqa: ANN401
+    """Return an Arrow reader of a table that has what is asked, of which no row was read."""
+    import pyarrow as pa
+
+    _require_unread(table)
+    with alike(_unread(table)):  # a query that waits for its reader computes its rows here
+        reader = pa.RecordBatchReader.from_stream(table)
+        schema = reader.schema
+    for columns in asked:
+        require(list(schema.names), columns.names)
+        for c in columns.names:
+            require_arrow(schema.field(c).type, c, dated=c in columns.ordered)
+    return reader
 
 
 @final
@@ -135,13 +151,7 @@ def arrow_of(table: Any, columns: Columns) -> Any:  # noqa: ANN401
                 {c: (_keys if c in keys else _pandas_column)(s) for c, s in series.items()}
             )
     if hasattr(table, "__arrow_c_stream__"):
-        _require_unread(table)
-        with alike(text):  # a query that waits for its reader computes its rows here
-            reader = pa.RecordBatchReader.from_stream(table)
-            schema = reader.schema
-        require(list(schema.names), columns.names)
-        for c in columns.names:
-            require_arrow(schema.field(c).type, c, dated=c in columns.ordered)
+        reader = _reader_of(table, [columns])
         with alike(text):
             arrow = _all_of(reader, table)
             return pa.table({c: plain(arrow.column(c)) for c in columns.names})

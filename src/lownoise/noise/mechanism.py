@@ -160,17 +160,13 @@ class AbstractTotals(ABC):
         return frozen(np.zeros(self.length))
 
 
-def table_of(
-    table: Any,  # noqa: ANN401
-    unit: PrivacyUnit | None,
-    each: TotalsQuery | None = None,
-) -> Any:  # noqa: ANN401
-    """Return the table, or the first rows of each unit of it, or what `each` of these add up to."""
+def table_of(table: Any, unit: PrivacyUnit | None, each: TotalsQuery | None = None) -> Any:  # noqa: ANN401
+    """Return the table, or the first rows of each unit; or where that is bounded, their totals."""
     if unit is None:
         return table
     from lownoise.engines.tables import UnitTable
 
-    return UnitTable(table, unit, each)
+    return UnitTable(table, unit, None if unit.total is None else each)
 
 
 def check_rows(size: int | None, count: int) -> None:
@@ -305,14 +301,17 @@ class AdditiveMechanism:
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        total = self.unit is not None and self.unit.total is not None
-        return self.totals.read(table_of(table, self.unit, self.totals.each if total else None))
+        return self.totals.read(table_of(table, self.unit, self.totals.each))
 
     @property
     def reading(self) -> TableQuery[Any] | None:
-        """As of the totals; None where `read` alone knows what units add up to."""
-        own = self.unit is not None and self.unit.total is not None
-        return None if own else self.totals.reading
+        """As of the totals."""
+        return self.totals.reading
+
+    @property
+    def apart(self) -> bool:
+        """Whether `read` alone knows how a table is read, as where units are added up first."""
+        return self.reading is None or (self.unit is not None and self.unit.total is not None)
 
     def checked(self, records: Any) -> Any:  # noqa: ANN401
         """Return what was read, as `AbstractTotals.checked`."""

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from lownoise.errors import FileError, PlanError, quoted
-from lownoise.numbers.arguments import checked_number
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.numbers.readable import html_table
 from lownoise.planning.release_plan import Plan
@@ -144,17 +143,12 @@ class JointPlan:
             for place, names in members.by_place("plans").items()
         }
         members.check({place: own.terms for place, own in read.items()})
-
-        def numbers(word: str) -> dict[str, float]:
-            given = members.fields[word]
-            return {name: checked_number(word, given[name]) for name in members.places}
-
         return cls(
             {name: read[place] for name, place in members.places.items()},
             members.budget,
-            numbers("shares"),
-            numbers("importance"),
-            checked_number("apart", members.fields["apart"]),
+            members.said("shares"),
+            members.said("importance"),
+            members.said("apart"),
         )
 
     def release(self, table: Any, ledger: Payer | None = None) -> JointRelease:  # noqa: ANN401

@@ -21,7 +21,7 @@ from lownoise.privacy import checked_ledger
 from lownoise.release import folders
 from lownoise.release.codec import Spend, now, versions
 from lownoise.release.comparison import GAUSSIAN
-from lownoise.release.members import joint_note
+from lownoise.release.members import check_joint, joint_note
 from lownoise.release.release import Release
 from lownoise.release.stored import derived, plan_digest, plan_document
 from lownoise.sensitivity.relations import relation_name
@@ -115,11 +115,14 @@ def _each(every: Sequence[Terms], table: Any) -> list[Any]:  # noqa: ANN401
     """
     from lownoise.engines.frames import kept
     from lownoise.engines.queries import read_all
+    from lownoise.engines.source import Columns
 
     found: dict[int, Any] = {}
-    apart = [i for i, own in enumerate(every) if own.mechanism.reading is None]
+    apart = [i for i, own in enumerate(every) if own.mechanism.apart]
     units = dict.fromkeys(own.privacy_unit for own in every)
-    rows = kept(table) if apart or len(units) > 1 else table
+    asked = [(own.mechanism.reading, own.privacy_unit) for own in every]
+    columns = [Columns.of(query.columns, unit) for query, unit in asked if query is not None]
+    rows = kept(table, columns) if apart or len(units) > 1 else table
     for unit in units:
         own = [i for i, t in enumerate(every) if t.privacy_unit == unit and i not in apart]
         queries = [every[i].mechanism.reading for i in own]
@@ -153,6 +156,7 @@ def execute_together(
     Raises:
         FileError, LedgerError, TableError, EngineError, PlanError: as `execute`.
     """
+    check_joint(every, asked)
     for own in every:
         own.check_budget()
         if own.view.program is not None:

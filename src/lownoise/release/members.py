@@ -15,7 +15,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
-from lownoise.errors import FileError, PlanError
+from lownoise.errors import FileError, PlanError, quoted
+from lownoise.kinds import positive
 from lownoise.numbers.rounding import decimal_up, exact, root_up
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.privacy.events import GaussianEvent, PureNoiseEvent
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 DOCUMENT = "together.json"
 _KIND = "together"
 _KINDS = ("releases", "plans")
-_SPLIT = ("shares", "importance", "apart")  # of plans
+_SHARES, _IMPORTANCE, _APART = _SPLIT = ("shares", "importance", "apart")  # of plans
+_NEAR = 1e-9  # of a share: more than rounding takes
 _SHORT = 16  # hexadecimal digits of a digest, in a ledger
 T = TypeVar("T")
 
@@ -185,12 +187,32 @@ class Members:
             raise FileError(f"{DOCUMENT} was edited: its digest is another")
         places: dict[str, str] = {}
         for name, place in fields[kind].items():
+            if not name.isprintable() or not name:
+                raise FileError(f"{DOCUMENT}.{kind} names a question {quoted(name)}")
             i = len({*places.values()}) + 1
             if place not in (*places.values(), f"{i}", f"{i}.json"):  # nothing outside
                 content = json.dumps(fields[kind])[:80]
                 raise FileError(f"{DOCUMENT}.{kind}={content} is not as it is written")
             places[name] = place
-        return cls(folder, fields, kind, places, budget_from_dict(fields["budget"]))
+        if "members" in fields and {*fields["members"]} != {*places.values()}:
+            raise FileError(f"{DOCUMENT}.members are others than {kind} names")
+        found = cls(folder, fields, kind, places, budget_from_dict(fields["budget"]))
+        for word in _SPLIT if kind == "plans" else ():
+            found.said(word)
+        return found
+
+    def said(self, word: str) -> Any:  # noqa: ANN401 (a number, or one by name)
+        """Return what is said of plans: "shares" and "importance" by name, and "apart".
+
+        Raises:
+            FileError: where it is no number above 0, or there is not one for each name.
+        """
+        given = self.fields[word]
+        if word == _APART:
+            return positive(given, word)
+        if {*given} != {*self.places}:
+            raise FileError(f"{DOCUMENT}.{word} has not one number a question")
+        return {name: positive(given[name], f"{word}[{quoted(name)}]") for name in self.places}
 
     def by_place(self, kind: str) -> dict[str, list[str]]:
         """Return each member's file or folder once, and the questions that it answers.
@@ -218,6 +240,27 @@ class Members:
             if not self.holds(place, terms):
                 raise FileError(f"{self.folder / place} is another than {DOCUMENT} lists")
         check_joint(list(every.values()), self.budget)
+        self.check_split(every)
+
+    def check_split(self, every: Mapping[str, Terms]) -> None:
+        """Refuse shares of plans that are not the parts of μ² or of ε which these have.
+
+        Args:
+            every: the terms of each, by its file.
+
+        Raises:
+            FileError: as said.
+        """
+        if self.kind != "plans":
+            return
+        parts = {place: own.parameter ** (2 if own.gaussian else 1) for place, own in every.items()}
+        whole, shares, matters = sum(parts.values()), self.said(_SHARES), self.said(_IMPORTANCE)
+        of = {place: matters[name] for name, place in self.places.items()}
+        for name, place in self.places.items():
+            if not math.isclose(shares[name], parts[place] / whole, rel_tol=_NEAR):
+                raise FileError(f"shares[{quoted(name)}] is not the part that its plan has")
+            if matters[name] != of[place]:
+                raise FileError(f"importance[{quoted(name)}] is not that of its plan")
 
     def holds(self, place: str, terms: Terms) -> bool:
         """Return whether a member is the one that was written; True where an old file lists none.
