@@ -9,7 +9,9 @@ margin" splits ρ evenly over the margins, each of which is then released by its
 once; "i.i.d." is Gaussian noise on every answer, "Laplace" the same ρ in even parts. "gap" is what
 the certificate leaves, "plan" and "release" are seconds, of 100,000 rows.
 
-The second table is of `relation="substitute"`: what the certificate leaves at p = 2, 4 and ∞.
+The second table is of `relation="substitute"`: what the certificate leaves at p = 2, 4 and ∞. The
+third is of ε = 1 under `add_remove`: the error of all answers beside noise in joint groups alone,
+and beside a release a margin with ε in even parts, which do not agree.
 """
 
 from __future__ import annotations
@@ -63,8 +65,39 @@ def substitute() -> None:
             print(f"{name:26}{design:20}{found}")
 
 
+PURE: tuple[tuple[str, dict[str, int], int, int], ...] = (
+    ("1 column, 2 × 5 groups, 1-way", {"a": 2, "b": 5}, 1, 1),
+    ("2 columns, 2 × 5 groups, 2-way", {"a": 2, "b": 5}, 2, 2),
+    ("2 columns, 12 × 3 × 16, 1-way", {"a": 12, "b": 3, "c": 16}, 2, 1),
+    ("2 columns, 12 × 3 × 16, 2-way", {"a": 12, "b": 3, "c": 16}, 2, 2),
+    ("2 columns, 12 × 3 × 16, 3-way", {"a": 12, "b": 3, "c": 16}, 2, 3),
+    ("4 columns, 50 × 20 × 10, 1-way", {"a": 50, "b": 20, "c": 10}, 4, 1),
+)
+
+
+def pure() -> None:
+    """Print the third table."""
+    heads = ("joint groups alone", "a release a margin", "tables", "plan")
+    print(f"\n{'':34}" + "".join(f"{head:>20}" for head in heads))
+    for name, by, d, way in PURE:
+        columns, box = [f"x{i}" for i in range(d)], ln.Box(np.zeros(d), np.ones(d))
+        question = ln.Mean(columns, box, by=by, way=way)
+        begin = time.perf_counter()
+        plan = ln.plan(question, budget=ln.pure_dp(1), relation="add_remove")
+        planned = time.perf_counter() - begin
+        sizes, margins = list(by.values()), list(question.groups.sets())  # type: ignore[attr-defined]
+        cells = [int(np.prod([sizes[i] for i in s])) for s in margins]
+        own = float(np.linalg.norm(plan.standard_deviation))
+        one = ln.plan(ln.Mean(columns, box), budget=ln.pure_dp(1), relation="add_remove")
+        alone = float(np.linalg.norm(one.standard_deviation))
+        joint = alone * (len(cells) * float(np.prod(sizes))) ** 0.5
+        apart = alone * len(cells) * sum(cells) ** 0.5
+        tables = len(plan.terms.mechanism.noise.tables)
+        print(f"{name:34}{joint / own:>20.3f}{apart / own:>20.3f}{tables:>20}{planned:>20.3f}")
+
+
 def main() -> None:
-    """Print both tables."""
+    """Print all tables."""
     heads = ("a release a margin", "i.i.d.", "Laplace", "gap", "plan", "release")
     print(f"{'':32}" + "".join(f"{head:>20}" for head in heads))
     rng = np.random.default_rng(0)
@@ -102,6 +135,7 @@ def main() -> None:
         numbers = "".join(f"{other / own:>20.3f}" for other in others)
         print(f"{name:32}{numbers}{plan.certificate.gap:>20.1e}{planned:>20.3f}{released:>20.2f}")
     substitute()
+    pure()
 
 
 if __name__ == "__main__":

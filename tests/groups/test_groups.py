@@ -568,7 +568,7 @@ def test_deviations_of_correlated_pure_noise_need_no_matrix_of_all_groups():
     own = np.sqrt(np.diag(noise.covariance()))
     assert noise.deviations(np.ones(own.size), None) == pytest.approx(own)
     assert ln.verify(many.to_json())
-    big = replace(many.terms.mechanism.noise, groups=10**6)
+    big = replace(many.terms.mechanism.noise, tables=((10**6, 1.0),))
     with pytest.raises(PlanError, match="would fill the memory"):
         big.covariance()
 

@@ -2,7 +2,7 @@
 """Pages of distributions, of groups and of moments by groups: their numbers, charts and order.
 
 Mutants, each seen red: a band of half its width, quantiles of all rows in place of a group's, the
-variance of another column, sums before means, a name of a group that is not escaped.
+variance of another column, sums before means.
 """
 
 import functools

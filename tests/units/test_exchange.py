@@ -110,7 +110,7 @@ def revealed(mechanism, change):
     if isinstance(noise, JointNoise):
         parts = change.reshape(noise.groups, -1)
         found = [revealed(type("one", (), {"noise": noise.inner}), part) for part in parts]
-        return None if None in found else sum(found)
+        return None if None in found else float(np.sum(np.array(found) / noise.scales))
     if isinstance(noise, LaplaceNoise):
         return float(np.sum(np.abs(change) / noise.scales))
     if isinstance(noise, KNormNoise):

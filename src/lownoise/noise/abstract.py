@@ -287,6 +287,14 @@ class AbstractNoise(ABC):
         """
         raise PlanError(f"noise={type(self).__name__} is not drawn bit by bit; use its integers")
 
+    def scaled(self, factor: float) -> AbstractNoise:
+        """Return so many times this noise.
+
+        Raises:
+            PlanError: where it has no multiples.
+        """
+        raise PlanError(f"noise={type(self).__name__} has no multiples; plan it anew")
+
     def block(self, count: int, randomness: Randomness) -> Integers | None:
         """Return what `many` does, where so many are drawn at once; None where one by one."""
         return None

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Means by groups with noise of its own in every joint group, of which margins are sums.
+"""Means by groups with noise of its own in every group of some tables, from which margins follow.
 
-Groups share no record: what tells of one is the noise of its own group alone, at the whole ε.
+Groups of one table share no record: what tells of one is the noise of its own group alone. By
+default the one table is that of joint groups, with noise at the whole ε, of which margins are sums;
+else each table has its part of ε, and `measured` says how margins follow from all of them.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.abstract import AbstractNoise, Loss, sum_up
+from lownoise.noise.abstract import AbstractNoise, Loss, composed, sum_up
 from lownoise.noise.groups import AbstractGroupTotals
 from lownoise.noise.means import MeanTotals
+from lownoise.noise.measured import MeasuredTables
 from lownoise.noise.mechanism import AdditiveMechanism
 from lownoise.noise.units import Repeated, of_one_row, times_up
 from lownoise.numbers.arrays import frozen
@@ -37,14 +40,23 @@ _MOST_ENTRIES = 1 << 24  # of the matrix from joint groups to all answers
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JointTotals(AbstractGroupTotals):
-    """The integers of every joint group.
+    """The integers of every group of the tables that are noised.
+
+    Args:
+        tables: which; None for that of joint groups alone.
 
     Raises:
-        PlanError: where answers are too many.
+        PlanError: where answers are too many, or do not follow from the tables.
     """
+
+    tables: MeasuredTables | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        groups = self.question.groups
+        sizes = tuple(a.size for a in groups.attributes)
+        if self.measured.sizes != sizes or not all(map(self.measured.covers, groups.sets())):
+            raise PlanError("groups do not follow from the tables that are noised; plan again")
         if self.length * self.question.count > _MOST_ENTRIES:
             raise PlanError(
                 f"{self.question.count:,} answers by groups are too many for pure noise; ask for "
@@ -52,19 +64,14 @@ class JointTotals(AbstractGroupTotals):
             )
 
     @cached_property
-    def used(self) -> tuple[int, ...]:
-        """The attributes that some margin is by, rising: the others need no group of their own."""
-        return tuple(sorted({i for chosen in self.question.groups.sets() for i in chosen}))
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The number of groups of each attribute that is used."""
-        return tuple(self.question.groups.attributes[i].size for i in self.used)
+    def measured(self) -> MeasuredTables:
+        """The tables that are noised."""
+        return joint_table(self.question) if self.tables is None else self.tables
 
     @property
     def length(self) -> int:
         """How many integers a release has."""
-        return math.prod(self.sizes) * self.width
+        return sum(self.measured.cells) * self.width
 
     @property
     def changes(self) -> AbstractBody:
@@ -73,53 +80,70 @@ class JointTotals(AbstractGroupTotals):
 
     def exact(self, records: GroupSums) -> list[int]:
         """Return the integers without noise: never to be shown."""
-        found: list[int] = (
-            (records.table(self.used)[..., : self.width] * self.grid).reshape(-1).tolist()
-        )
-        return found
+        return [
+            k
+            for own in self.measured.sets
+            for k in (records.table(own)[..., : self.width] * self.grid).reshape(-1).tolist()
+        ]
 
     @cached_property
     def embed(self) -> Vector:
-        """The matrix from joint groups to all answers, shape (m, length)."""
-        rows = []
-        for chosen in self.question.groups.sets():
-            own = np.ones((1, 1))
-            for i, n in zip(self.used, self.sizes, strict=True):
-                own = np.asarray(np.kron(own, np.eye(n) if i in chosen else np.ones((1, n))))
-            rows.append(own)
+        """The matrix from the groups of the tables to all answers, shape (m, length)."""
+        rows = list(map(self.measured.matrix, self.question.groups.sets()))
         one = np.eye(self.width) if self.inner.embed is None else self.inner.embed
         return frozen(np.asarray(np.kron(np.vstack(rows), one), dtype=np.float64))
 
     def counted(self, integers: Vector, chosen: tuple[int, ...]) -> Vector:
         """Return integers by the groups of a margin, shape (n, …, w)."""
-        others = tuple(k for k, i in enumerate(self.used) if i not in chosen)
-        return np.asarray(integers.reshape(*self.sizes, -1).sum(axis=others))
+        measured, width = self.measured, self.width
+        ends = np.cumsum([count * width for count in measured.cells])[:-1]
+        parts = zip(np.split(integers, ends), measured.sets, strict=True)
+        tables = [own.reshape(*measured.shape(chosen), width) for own, chosen in parts]
+        return measured.read(tables, chosen)
 
     @property
     def rounding(self) -> Vector:
         """As of one group, shape (length,)."""
-        return frozen(np.tile(self.inner.rounding, math.prod(self.sizes)))
+        return frozen(np.tile(self.inner.rounding, sum(self.measured.cells)))
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class JointNoise(AbstractNoise):
-    """Noise of its own in each joint group.
+    """Noise of its own in each group of some tables.
 
     Args:
-        inner: that of one group.
-        groups: how many there are.
+        inner: that of one group, but for its scale.
+        tables: how many groups each table has, and how many times that noise.
         public: whether the number of records is: then one becomes another, maybe of another group.
     """
 
     inner: AbstractNoise
-    groups: int
+    tables: tuple[tuple[int, float], ...]
     public: bool = False
+
+    @property
+    def groups(self) -> int:
+        """How many there are in all tables."""
+        return sum(count for count, _ in self.tables)
 
     @property
     def dimension(self) -> int:
         """How many integers there are."""
         return self.inner.dimension * self.groups
+
+    @cached_property
+    def parts(self) -> tuple[tuple[int, AbstractNoise], ...]:
+        """How many groups each table has, and the noise of each of them."""
+        return tuple(
+            (count, self.inner if scale == 1 else self.inner.scaled(scale))
+            for count, scale in self.tables
+        )
+
+    @cached_property
+    def scales(self) -> Vector:
+        """How many times the noise each group has, shape (groups,)."""
+        return frozen(np.concatenate([np.full(count, scale) for count, scale in self.tables]))
 
     @property
     def estimated(self) -> bool:
@@ -137,7 +161,7 @@ class JointNoise(AbstractNoise):
         return self.inner.left_out
 
     def loss(self, changes: AbstractBody) -> Loss:
-        """Return what the noise of one group reveals: a record is in no other.
+        """Return what tables reveal together: of each the noise of one group, where a record is.
 
         One that becomes another is one that goes and one that comes: ε and μ double, ρ is four
         times as large, and δ is (1 + e^ε)δ.
@@ -146,15 +170,26 @@ class JointNoise(AbstractNoise):
         μ² of independent numbers, convex in moves, add up to no more than that. Of round noise only
         ε is taken, and what its points are off by counts once a group.
         """
+        found = [self._of_table(changes, *part) for part in self.parts]
+        return found[0] if len(found) == 1 else composed(found)
+
+    def _of_table(self, changes: AbstractBody, groups: int, noise: AbstractNoise) -> Loss:
+        """Return what one table reveals.
+
+        Args:
+            changes: of the integers of one group.
+            groups: how many it has.
+            noise: of each.
+        """
         one, times = of_one_row(changes)
-        own, touched = self.inner.loss(changes), min(times, self.groups)
+        own, touched = noise.loss(changes), min(times, groups)
         if self.public and own.delta:  # what is left out of one and of the other are not the same
             return Loss(2 * own.epsilon, both_up(own.epsilon, own.delta))
         if self.public:
             return Loss(2 * own.epsilon, 0.0, 4 * own.rho, 2 * own.mu)
         if touched == 1:
             return own
-        off = self.inner.loss(Repeated(one, 0))
+        off = noise.loss(Repeated(one, 0))
         epsilon = sum_up([own.epsilon, *[off.epsilon] * (touched - 1)])
         delta = min(times_up(touched, own.delta), 1.0)
         if off.epsilon or own.ball:
@@ -163,7 +198,8 @@ class JointNoise(AbstractNoise):
 
     def integers(self, randomness: Randomness) -> list[int]:
         """Return the rounding of one draw, r integers."""
-        return list(self.inner.many(self.groups, randomness).ravel().tolist())
+        drawn = (noise.many(count, randomness).ravel().tolist() for count, noise in self.parts)
+        return [k for own in drawn for k in own]
 
     def covariance(self) -> Vector:
         """Return the covariance, shape (r, r), or (r,) where that is its diagonal.
@@ -171,18 +207,19 @@ class JointNoise(AbstractNoise):
         Raises:
             PlanError: beyond 10,000 integers.
         """
-        own = self.inner.covariance()
+        own, squares = self.inner.covariance(), np.square(self.scales)
         if own.ndim == 1:
-            return frozen(np.tile(own, self.groups))
+            return frozen(np.outer(squares, own).reshape(-1))
         if self.dimension > _LARGEST_DENSE:
             raise PlanError(f"covariance of {self.dimension:,} integers would fill the memory")
-        return frozen(np.asarray(np.kron(np.eye(self.groups), own), dtype=np.float64))
+        return frozen(np.asarray(np.kron(np.diag(squares), own), dtype=np.float64))
 
     def _of_answers(self, unit: Vector, embed: Vector) -> tuple[Vector, Vector]:
         """Return the answers by groups, and times the covariance of one, (m, G, w) each."""
         own = self.inner.covariance()
         matrix = np.asarray(embed * unit).reshape(len(embed), self.groups, -1)
-        return matrix, matrix * own if own.ndim == 1 else matrix @ own
+        product = matrix * own if own.ndim == 1 else matrix @ own
+        return matrix, product * np.square(self.scales)[:, None]
 
     def answer_scales(self, unit: Vector, embed: Vector | None) -> tuple[Vector, Vector]:
         """Return how answers stray, and how each does with the last; shapes (m,) and (m,)."""
@@ -191,8 +228,8 @@ class JointNoise(AbstractNoise):
             square = one if one.ndim == 1 else np.diag(one)
             last = np.zeros(self.dimension)
             row = one[-1:] if one.ndim == 1 else one[-1]
-            last[self.dimension - row.size :] = row
-            return frozen(np.sqrt(np.tile(square, self.groups)) * unit), frozen(
+            last[self.dimension - row.size :] = row * self.scales[-1] ** 2
+            return frozen(np.outer(self.scales, np.sqrt(square)).reshape(-1) * unit), frozen(
                 last * unit * unit[-1]
             )
         matrix, product = self._of_answers(unit, embed)
@@ -214,7 +251,10 @@ class JointNoise(AbstractNoise):
 
     def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` draws in floats."""
-        return self.inner.simulate(count * self.groups, randomness).reshape(count, -1)
+        drawn = [
+            noise.simulate(count * own, randomness).reshape(count, -1) for own, noise in self.parts
+        ]
+        return np.hstack(drawn)
 
 
 def both_up(epsilon: float, delta: float) -> float:
@@ -229,20 +269,32 @@ def both_up(epsilon: float, delta: float) -> float:
     return min(grown(delta * (1 + math.exp(min(epsilon, _STEEP)))), 1.0)
 
 
+def joint_table(question: AbstractGrouped) -> MeasuredTables:
+    """Return the one table of all attributes that some margin is by."""
+    groups = question.groups
+    used = tuple(sorted({i for chosen in groups.sets() for i in chosen}))
+    return MeasuredTables(tuple(a.size for a in groups.attributes), (used,), (1.0,))
+
+
 def joint_mechanism(
-    question: AbstractGrouped, values: AdditiveMechanism, size: int | None = None
+    question: AbstractGrouped,
+    values: AdditiveMechanism,
+    size: int | None = None,
+    tables: MeasuredTables | None = None,
 ) -> AdditiveMechanism:
-    """Return a mean's mechanism in each joint group.
+    """Return a mean's mechanism in each group of some tables.
 
     Args:
         question: what is asked.
         values: of the mean, under `add_remove`.
         size: the public number of records, None under `add_remove`.
+        tables: which; None for that of joint groups alone.
 
     Raises:
-        PlanError: where answers are too many.
+        PlanError: where answers are too many, or do not follow from the tables.
     """
     assert isinstance(values.totals, MeanTotals)  # noqa: S101 (the question is a mean)
-    totals = JointTotals(question=question, inner=values.totals, size=size)
-    noise = JointNoise(values.noise, math.prod(totals.sizes), public=size is not None)
-    return AdditiveMechanism(totals, noise)
+    totals = JointTotals(question=question, inner=values.totals, size=size, tables=tables)
+    measured = totals.measured
+    own = tuple(zip(measured.cells, measured.scales, strict=True))
+    return AdditiveMechanism(totals, JointNoise(values.noise, own, public=size is not None))

@@ -113,6 +113,10 @@ class LaplaceNoise(AbstractNoise):
         """Return the noise, known by its bits so far."""
         return laplace(self.scales, randomness=randomness)
 
+    def scaled(self, factor: float) -> LaplaceNoise:
+        """Return so many times this noise."""
+        return LaplaceNoise(frozen(self.scales * factor))
+
     def block(self, count: int, randomness: Randomness) -> Integers:
         """Return the rounding of so many draws, shape (count, r)."""
         scales = np.tile(self.scales, count)
@@ -216,6 +220,10 @@ class KNormNoise(AbstractNoise):
     def draw(self, randomness: Randomness) -> Lazy:
         """Return the noise, known by its bits so far."""
         return k_norm_noise(self.gauge.uniform, self.scale, randomness=randomness)
+
+    def scaled(self, factor: float) -> KNormNoise:
+        """Return so many times this noise."""
+        return KNormNoise(self.gauge, self.scale * factor)
 
     def block(self, count: int, randomness: Randomness) -> Integers | None:
         """Return the rounding of so many draws of an ellipsoid's noise, shape (count, r)."""
@@ -372,6 +380,10 @@ class RecursiveNoise(AbstractNoise):
         """Return the noise, known by its bits so far."""
         drawn = [level.draw(randomness) for level in self.levels]
         return _Turned(self.rows, self._exact_inverse, drawn, self._firsts())
+
+    def scaled(self, factor: float) -> RecursiveNoise:
+        """Return so many times this noise."""
+        return RecursiveNoise(self.rows, tuple(own.scaled(factor) for own in self.levels))
 
     @cached_property
     def kept(self) -> tuple[Vector, ...]:

@@ -14,10 +14,13 @@ from lownoise.certificate import order_norm
 from lownoise.certificate.groups import GroupDual
 from lownoise.errors import PlanError
 from lownoise.noise.group_noise import gaussian_groups
-from lownoise.noise.joint_groups import both_up, joint_mechanism
+from lownoise.noise.joint_groups import both_up, joint_mechanism, joint_table
+from lownoise.noise.measured import MeasuredTables
+from lownoise.noise.mechanism import covering
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.planning.gaussian import plan_mean
 from lownoise.planning.pure import pure_means
+from lownoise.planning.pure_tables import best_split
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_size
 from lownoise.planning.sums import check_coming
@@ -33,8 +36,9 @@ from lownoise.sensitivity.relations import (
     checked_word,
     exchange_body,
 )
-from lownoise.sensitivity.residuals import TableChanges
+from lownoise.sensitivity.residuals import TableChanges, marginal_orbits
 from lownoise.sensitivity.residuals.ordered import split_marginals
+from lownoise.sensitivity.residuals.signed import cell_tables
 from lownoise.solvers import SOLVED
 from lownoise.solvers.independent import solve_residual
 
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
 _EVEN = 0.5  # of what a record may reveal, for its count: where it changes its group that is free
 _FARTHEST = 4.0  # what noise on the sums of all rows is multiplied by, or divided, at most
 _SEARCH = 60
+_WORTH = 0.01  # of the error: less is not worth noise on several tables
 _LEAST, _ROUGH = 0.01, 1e-3  # of a share
 _LEFT = 2.0**-40  # of μ: another machine may round its sums otherwise
 
@@ -250,7 +255,10 @@ def _halved(budget: Budget) -> Budget:
 
 
 def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
-    """Return what makes a plan with each pure noise: that of a mean, in each joint group.
+    """Return what makes a plan with each pure noise: that of a mean, in each group of tables.
+
+    The table of joint groups has it at the whole ε; several that share no record's group have it
+    each at a part of ε, where the error is less so.
 
     Raises:
         PlanError: where an argument does not fit, or is one of Gaussian noise.
@@ -273,6 +281,23 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
         )
     )
 
+    budget = request.budget
+    assert isinstance(budget, (PureDP, ApproxDP))  # noqa: S101 (`planning.verb` asks)
+    split = cache(lambda: None if request.shared else _split_tables(question, order))
+
+    def mechanism(values: AdditiveMechanism) -> AdditiveMechanism:
+        measured = split()
+        if measured is None or values.loss.delta:
+            return joint_mechanism(question, values, size)
+        found = covering(
+            lambda factor: replace(
+                joint_mechanism(question, values, size, measured.scaled(factor)), unit=request.unit
+            ),
+            lambda own: own.loss.epsilon,
+            allowed(budget),
+        )
+        return replace(found, unit=None)
+
     def planned(build: Callable[[], Plan]) -> Plan:
         made = build()
         own, dual = made.terms, None
@@ -281,7 +306,7 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
         terms = replace(
             own,
             question=question,
-            mechanism=joint_mechanism(question, own.mechanism, size),
+            mechanism=mechanism(own.mechanism),
             evidence=dual,
             additive=None,
             budget=request.budget if two_steps else own.budget,
@@ -290,6 +315,34 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
 
     # a mixture of balls is no log-concave law: of its sums no tail is known
     return {name: partial(planned, own) for name, own in inner.items() if name != "radial"}
+
+
+def _split_tables(question: AbstractGrouped, order: float) -> MeasuredTables | None:
+    """Return margins with noise each, and ε split over them; None where joint groups do as well.
+
+    What a group has in place of a count is noised alike in all tables, so that errors are those of
+    counts times what one group's are: the split is that of marginals.
+    """
+    groups = question.groups
+    joint, orbits = joint_table(question), marginal_orbits(groups)
+    tables, shares = best_split(groups, cell_tables(orbits, public=False), order)
+    parts = [
+        (cells, share)
+        for place, share in enumerate(shares.tolist())
+        for cells, _ in tables.members(place)
+    ]
+    every = math.fsum(share for _, share in parts)
+    sets, scales = zip(*((cells, every / share) for cells, share in parts), strict=True)
+    split, way = MeasuredTables(joint.sizes, sets, scales), groups.way is not None
+    spaces = list(groups.sets())
+    weights = [groups.weights[len(s) if way else k] for k, s in enumerate(spaces)]
+    copies = np.array([math.prod(joint.shape(s)) for s in spaces], dtype=np.float64)
+
+    def error(measured: MeasuredTables) -> float:
+        found = [w * measured.variance(s) for w, s in zip(weights, spaces, strict=True)]
+        return order_norm(np.sqrt(np.array(found)), order, copies)
+
+    return split if error(split) < error(joint) * (1 - _WORTH) else None
 
 
 def _checked(question: AbstractGrouped, request: Request) -> int | None:

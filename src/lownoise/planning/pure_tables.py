@@ -186,10 +186,23 @@ def split(
     Raises:
         PlanError: where a table is too large, or has more noise than integers hold.
     """
-    shares = np.ones(len(tables.asked))
-    if shares.size > 1:
-        tables, shares = _Search(question, tables, order).best()
+    tables, shares = best_split(question, tables, order)
     return signed_mechanism(question, tables, size, 1 / shares, epsilon)
+
+
+def best_split(
+    question: Marginals, tables: SignedTables, order: float
+) -> tuple[SignedTables, Vector]:
+    """Return the tables that are kept, and the part of ε of each orbit's, up to a factor.
+
+    Args:
+        question: as of `split`.
+        tables: as of `split`.
+        order: as of `split`.
+    """
+    if len(tables.asked) > 1:
+        return _Search(question, tables, order).best()
+    return tables, np.ones(len(tables.asked))
 
 
 @final

@@ -14,6 +14,7 @@ from lownoise.errors import FileError
 from lownoise.kinds import numbers
 from lownoise.noise.group_noise import group_mechanism, group_values
 from lownoise.noise.joint_groups import JointNoise, joint_mechanism
+from lownoise.noise.measured import MeasuredTables
 from lownoise.release.encoding import evidence_to_dict, relation_to_dict
 from lownoise.release.marginal_evidence import dual_from_dict, dual_to_dict
 from lownoise.release.totals import size_from
@@ -40,7 +41,8 @@ def group_noise_to_dict(
     found = {"values": of_mean(group_values(mechanism))}
     noise: Any = mechanism.noise
     if isinstance(noise, JointNoise):
-        return found
+        totals: Any = mechanism.totals
+        return found if totals.tables is None else {**found, **_tables_to_dict(totals.tables)}
     return {**found, "deviations": noise.tables.orbit_deviations.tolist()}
 
 
@@ -80,7 +82,7 @@ def groups_from_dict(
         dual = None
         if evidence is not None and values.evidence is not None:
             dual = GroupDual(values=values.evidence, plain=None, tables=_tables(evidence, question))
-        joint = joint_mechanism(question, values.mechanism, size)
+        joint = joint_mechanism(question, values.mechanism, size, _measured(noise, question))
         return replace(values, question=question, mechanism=joint, evidence=dual)
     orbits = marginal_orbits(question.groups)
     deviations = numbers(noise["deviations"], "noise.deviations", len(orbits.residuals))
@@ -96,6 +98,29 @@ def groups_from_dict(
         evidence=GroupDual(values=values.evidence, plain=values.plain_evidence, tables=tables),
         plain_evidence=None,
     )
+
+
+def _tables_to_dict(tables: MeasuredTables) -> dict[str, Any]:
+    return {"tables": list(map(list, tables.sets)), "scales": list(tables.scales)}
+
+
+def _measured(noise: dict[str, Any], question: AbstractGrouped) -> MeasuredTables | None:
+    """Return the tables that a file states; None where the noise is on joint groups alone.
+
+    Raises:
+        FileError: where they are none.
+    """
+    if "tables" not in noise:
+        return None
+    listed = noise["tables"]
+    whole = isinstance(listed, list) and all(
+        isinstance(own, list) and all(type(i) is int for i in own) for own in listed
+    )
+    if not whole:
+        raise FileError("noise.tables is no list of lists of whole numbers")
+    scales = numbers(noise["scales"], "noise.scales", len(listed))
+    sizes = tuple(a.size for a in question.groups.attributes)
+    return MeasuredTables(sizes, tuple(map(tuple, listed)), tuple(scales.tolist()))
 
 
 def _tables(evidence: dict[str, Any], question: AbstractGrouped) -> ResidualDual:

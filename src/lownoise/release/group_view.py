@@ -143,16 +143,26 @@ class GroupView(AbstractView["AbstractGrouped"]):
         """
         groups = self.question.groups
         if isinstance(self._terms.mechanism.noise, JointNoise):
-            used = self._terms.mechanism.totals.used
-            if not set(chosen) <= set(used):
+            measured = self._terms.mechanism.totals.measured
+            if not measured.covers(tuple(chosen)):
                 raise QuestionError(
                     f"marginal={groups.names(chosen)} does not follow from what was released; "
                     "ask for one whose attributes are among those of a released marginal"
                 )
-            others = [groups.attributes[i].size for i in used if i not in chosen]
-            return math.sqrt(math.prod(others))
+            return math.sqrt(measured.variance(tuple(chosen)))
         names = groups.names(chosen)
         return float(self.table_terms.view.standard_deviation(*names))
+
+    def one_noise(self, chosen: Sequence[int]) -> bool:
+        """Return whether the noise of a margin's group is of the law of a mean's.
+
+        Args:
+            chosen: the attributes of the margin.
+        """
+        noise = self._terms.mechanism.noise
+        if not isinstance(noise, JointNoise):
+            return True
+        return len(noise.tables) == 1 and self.table_deviation(chosen) == 1
 
     def scales(self, chosen: Sequence[int]) -> tuple[Vector, Vector]:
         """Return how the sums and the count in each group of a margin stray, and with the count.
@@ -394,7 +404,7 @@ class GroupView(AbstractView["AbstractGrouped"]):
             PlanError: where the level is not between 0 and 1.
         """
         noise = self._terms.mechanism.noise
-        if not isinstance(noise, JointNoise) or self.table_deviation(chosen) == 1:
+        if self.one_noise(chosen):
             proof = self.mean_terms.proof
             if self.question.counted:
                 return proof.ratio_quantile(level, 1)

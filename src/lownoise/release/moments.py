@@ -419,7 +419,7 @@ class MomentGroups:
         view, question = self._view, self._view.question
         chosen = question.groups.index(names)
         times, beside = view.factors(chosen)
-        summed = None if view.mean_terms.gaussian or times == 1 else self._terms.mechanism.noise
+        summed = None if view.one_noise(chosen) else self._terms.mechanism.noise
         rows = self._terms.mechanism.totals.sums(self._integers, chosen)
         attributes = [question.groups.attributes[i] for i in chosen]
         places = np.ndindex(*(a.size for a in attributes))
