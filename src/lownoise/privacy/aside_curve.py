@@ -40,7 +40,7 @@ def rho_up(epsilon: float, variation: float) -> float:
     Beyond ε = 1000, which no budget has, it is infinite.
 
     Examples:
-        >>> 0.122 < rho_up(1.0, 0.122) < 0.1223
+        >>> 0.129 < rho_up(1.0, 0.122) < 0.130
         True
         >>> rho_up(1.0, 1.0) == up(float(pure_curve.rho_up(Fraction(1))))
         True
