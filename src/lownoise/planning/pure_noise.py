@@ -25,6 +25,7 @@ from lownoise.privacy import ApproxDP
 from lownoise.privacy.units import rows_of
 from lownoise.release.guarantees import allowed, pure_cost
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sets.bodies import PointDifferences
 from lownoise.sets.norms import ImageNorm, norm_of
 from lownoise.sets.unit_balls import NormBall
 
@@ -49,6 +50,7 @@ _SMALL = 2.0**-400  # beside which, and beyond its inverse, squares are no numbe
 MOST_DIMENSIONS = 200  # of radial noise
 _LEAST_ROOM = 1e-9  # relative: what noise grows by where a profile covers δ in floats alone
 _WIDER, _ATTEMPTS = 10.0, 10
+_MOST_CUT = 7  # dimensions in which the differences of many points are cut up in a second
 _GAPS = 3  # between eigenvalues, the widest, that levels are parted at
 
 
@@ -292,8 +294,8 @@ def recursive(setting: Setting) -> AdditiveMechanism:
 
     At each level the coordinates are turned to the eigenvectors of the noise's covariance where
     errors have the Euclidean length, and the flattest are kept: half of them, as in the source, or
-    all beyond one of the widest gaps, whichever errs least. With Vⱼ the kept squared error at
-    ε = 1, Σ Vⱼ/εⱼ² is least under Σ εⱼ = ε for εⱼ ∝ Vⱼ^{1/3}.
+    all beyond one of the widest gaps, whichever can be had and errs least. With Vⱼ the kept squared
+    error at ε = 1, Σ Vⱼ/εⱼ² is least under Σ εⱼ = ε for εⱼ ∝ Vⱼ^{1/3}.
 
     Raises:
         PlanError: where there is one level only, or a level cannot be sampled within the claim.
@@ -313,9 +315,17 @@ def recursive(setting: Setting) -> AdditiveMechanism:
     with np.errstate(over="ignore"):  # no gap is wider than one beyond all floats
         falls = values[:-1] / np.maximum(values[1:], 1e-300)
     gaps = 1 + np.argsort(-falls, kind="stable")
-    halves = [d >> i for i in range(d.bit_length())]
-    ways = {tuple(halves), *((d, int(k)) for k in gaps[:_GAPS])}
-    made = [_recursive(setting, turned, way) for way in sorted(ways)]
+    ways = {tuple(d >> i for i in range(d.bit_length())), *((d, int(k)) for k in gaps[:_GAPS])}
+    if isinstance(setting.body, PointDifferences):
+        ways = {way for way in ways if way[1] <= _MOST_CUT} or {(d, 1)}
+    made, refused = [], []
+    for way in sorted(ways):
+        try:
+            made.append(_recursive(setting, turned, way))
+        except PlanError as error:
+            refused.append(error)
+    if not made:
+        raise refused[0]
     return min(made, key=lambda own: _squared_error(own, setting))
 
 
@@ -368,8 +378,7 @@ def _recursive(setting: Setting, turned: Vector, sizes: tuple[int, ...]) -> Addi
 def _kept_errors(noise: RecursiveNoise, metric: Vector) -> list[float]:
     """Return tr(M·T⁻¹·(what a level keeps)·T⁻ᵀ), a level each."""
     inverse = np.linalg.inv(noise.rows)
-    dense = np.diag(metric) if metric.ndim == 1 else metric
-    own = inverse.T @ dense @ inverse
+    own = inverse.T @ (np.diag(metric) if metric.ndim == 1 else metric) @ inverse
     ends = [level.dimension for level in noise.levels]
     firsts = [*ends[1:], 0]
     return [
@@ -409,8 +418,7 @@ def _turned(body: AbstractBody, turned: Vector, sizes: tuple[int, ...]) -> Vecto
     """
     rows = turned.copy()
     for n in sizes[1:]:
-        turn = np.linalg.eigh(_moment(body, rows[:n]))[1][:, ::-1]
-        rows[:n] = turn.T @ rows[:n]
+        rows[:n] = np.linalg.eigh(_moment(body, rows[:n]))[1][:, ::-1].T @ rows[:n]
     found = _rounded(rows, body)
     if not np.all(np.isfinite(found)) or np.linalg.cond(found) > 2.0**30:
         raise PlanError("the body is too flat for its levels to be told apart; leave answers out")
