@@ -198,11 +198,6 @@ def of_differences(points: Vector) -> AbstractNorm:
             f"the differences of {n:,} points in {d} dimensions are too many to be sampled "
             "exactly; use (ε, δ), or relation='add_remove'",
         )
-    if d > _FACETED:  # how long differences are is known by facets alone
-        raise PlanError(
-            f"the differences of {n:,} points in {d} dimensions have too many facets; use the "
-            "norm of another body around them",
-        )
     first, second = np.triu_indices(n, 1)
     return of_points(distinct(rows[first] - rows[second]))
 
