@@ -10,10 +10,7 @@ in their order. So which rows stand together makes a table faster or slower, and
 from __future__ import annotations
 
 import gzip
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -26,9 +23,10 @@ from lownoise.engines.cells import columns_of, decoded, dialect_of, first_record
 from lownoise.engines.duckdb import registered
 from lownoise.engines.folds import AbstractFold, Batch
 from lownoise.engines.frames import ArrowRows
-from lownoise.engines.parts import Part, fold, processors
+from lownoise.engines.parts import Part, fold
 from lownoise.engines.source import AbstractSource, require
 from lownoise.errors import TableError
+from lownoise.numbers.threads import in_order
 from lownoise.numbers.values import LONGEST, number_of_text
 
 if TYPE_CHECKING:
@@ -155,16 +153,8 @@ class TextSource(AbstractSource):
 
     def _read(self, columns: Sequence[str], made: Callable[[list[Column]], Any]) -> Iterator[Any]:
         """Yield what is made of each block, in order; blocks are parsed in threads."""
-        waiting: deque[Any] = deque()
-        with ThreadPoolExecutor(processors()) as pool:
-            for file in self.files:
-                for parser, block in file.blocks(columns):
-                    run = copy_context().run  # what is quiet here is quiet there
-                    waiting.append(pool.submit(run, lambda p, b: made(p.columns(b)), parser, block))
-                    if len(waiting) > processors():
-                        yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+        found = (own for file in self.files for own in file.blocks(columns))
+        return in_order(lambda own: made(own[0].columns(own[1])), found)
 
 
 def _batch(

@@ -7,7 +7,6 @@ hands them over as they are, and no query is run. What texts spell is for an eng
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event, Lock
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.folds import Batch
+from lownoise.numbers.threads import processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -107,13 +107,6 @@ def fold(work: AbstractFold, parts: Sequence[Part]) -> Integers:
             stop.set()
             raise
     return zeros
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @final

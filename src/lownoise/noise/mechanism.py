@@ -20,6 +20,8 @@ from lownoise.errors import PlanError, TableError
 from lownoise.noise.abstract import worse
 from lownoise.noise.units import Repeated, repeated
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.randomness import orderless
+from lownoise.numbers.threads import in_order
 from lownoise.sensitivity.relations import checked_relation
 
 if TYPE_CHECKING:
@@ -338,6 +340,8 @@ class AdditiveMechanism:
     ) -> Iterator[tuple[int, Integers]]:
         """Yield the release piece by piece: where a piece begins, and its noisy integers.
 
+        Threads draw the operating system's noise for several at once.
+
         Args:
             records: what `read` returned.
             randomness: where the noise comes from.
@@ -345,12 +349,16 @@ class AdditiveMechanism:
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        for piece in self.totals.pieces:
+
+        def noisy(piece: Any) -> tuple[int, Integers]:  # noqa: ANN401 (of the totals)
             exact = self.totals.part(records, piece)
             noise = self.noise.part(piece, randomness)
             if exact.shape != noise.shape:
                 raise PlanError("noise has not one number an integer; plan again")
-            yield piece.start, exact + noise
+            return piece.start, exact + noise
+
+        made = in_order if orderless(randomness) else map
+        yield from made(noisy, self.totals.pieces)
 
     def answers(self, integers: Sequence[int]) -> Vector:
         """Return the released answers, shape (m,)."""

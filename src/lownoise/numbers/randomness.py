@@ -35,6 +35,16 @@ class SystemRandomness:
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
+def orderless(randomness: Randomness) -> bool:
+    """Return whether threads may draw of it at once: no word depends on which came before.
+
+    Examples:
+        >>> orderless(SystemRandomness()), orderless(SimulationRandomness(1))
+        (True, False)
+    """
+    return type(randomness) is SystemRandomness
+
+
 @final
 class SimulationRandomness:
     """A repeatable source for tests and simulations: whoever knows the seed can undo the noise.

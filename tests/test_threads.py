@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work in threads comes back in its order, and threads draw noise only where no order counts."""
+
+import threading
+from concurrent.futures import CancelledError
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.tables.layouts import NoNoise
+
+import lownoise as ln
+from lownoise.noise import marginals, mechanism
+from lownoise.numbers import threads
+from lownoise.numbers.randomness import SimulationRandomness, SystemRandomness
+from lownoise.numbers.threads import in_order
+
+
+@pytest.fixture(autouse=True)
+def four(monkeypatch):
+    monkeypatch.setattr(threads, "processors", lambda: 4)
+
+
+def test_what_is_made_comes_in_the_order_of_items_however_long_each_takes():
+    """The first ends after the fourth: were results given as they end, it would be the last."""
+    fourth = threading.Event()
+
+    def made(item):
+        if item == 0:
+            assert fourth.wait(60)
+        if item == 3:
+            fourth.set()
+        return -item
+
+    assert list(in_order(made, range(20))) == [-item for item in range(20)]
+
+
+def test_items_are_taken_few_at_a_time_and_one_alone_by_the_calling_thread():
+    taken = []
+    found = in_order(lambda item: item, (taken.append(i) or i for i in range(100)))
+    for done, _ in enumerate(found):
+        assert len(taken) <= done + 1 + 4 + 1
+    assert list(in_order(lambda _: threading.get_ident(), [0])) == [threading.get_ident()]
+    assert not list(in_order(abs, []))
+
+
+def test_what_fails_is_raised_in_its_turn_and_what_is_quiet_is_so_in_threads():
+    def made(item):
+        with pytest.raises(ZeroDivisionError):
+            1 / (item - item)
+        if item == 5:
+            raise CancelledError
+        return np.float64(item) / 0  # a warning, and so an error, where it is not quiet
+
+    with np.errstate(all="ignore"):
+        found = in_order(made, range(9))
+        assert [next(found) for _ in range(5)][1:] == [np.inf] * 4
+        with pytest.raises(CancelledError):
+            next(found)
+
+
+ROWS = pd.DataFrame({name: np.arange(5_000) * k % 7 for k, name in enumerate("abcd", start=1)})
+MADE = ln.plan(
+    ln.Marginals(dict.fromkeys("abcd", 7), way=3), budget=ln.zcdp(0.5), relation="add_remove"
+).terms.mechanism
+
+
+def test_pieces_drawn_in_threads_stand_where_they_do_one_by_one(monkeypatch):
+    """The operating system's words are such that all noise is 0: what comes is exact, in order."""
+    monkeypatch.setattr(marginals, "CHUNK", 64)
+    monkeypatch.setattr(SystemRandomness, "words", NoNoise.words)
+    drawn, own = [], type(MADE.noise).part
+
+    def part(noise, piece, source):
+        drawn.append(threading.get_ident())
+        return own(noise, piece, source)
+
+    monkeypatch.setattr(type(MADE.noise), "part", part)
+    records = MADE.read(ROWS)
+    assert MADE.run(records, randomness=SystemRandomness()) == tuple(MADE.totals.exact(records))
+    assert len(drawn) == len(list(MADE.totals.pieces)) > 10
+    assert threading.get_ident() not in drawn
+
+
+def test_what_a_seed_decides_is_drawn_in_one_order(monkeypatch):
+    """Under a seed threads would take each other's words: all is drawn by the calling thread."""
+
+    def refused(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(mechanism, "in_order", refused)
+    records = MADE.read(ROWS)
+    first, again = (MADE.run(records, randomness=SimulationRandomness(1)) for _ in range(2))
+    assert first == again
