@@ -264,6 +264,28 @@ def test_a_specification_of_several_is_planned_and_released_on_the_command_line(
     assert len(ledger.entries()) == 1
 
 
+def test_what_is_paid_for_and_cannot_be_written_is_printed_or_kept(folder, monkeypatch, capsys):
+    """The disk fills between the spend and the folder: margins are kept, all else is printed."""
+    from lownoise.cli.together import together
+    from lownoise.planning.joint import JointRelease
+
+    def full(*_):
+        raise FileError("folder=published cannot be written (No space left on device)")
+
+    (folder / "asked.toml").write_text(SPEC.replace("people.csv", str(folder / "people.csv")))
+    text = (folder / "asked.toml").read_text()
+    (folder / "asked.toml").write_text(text.replace("office", str(folder / "office")))
+    monkeypatch.setattr(JointRelease, "write", full)
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    with pytest.raises(FileError):
+        together(folder / "asked.toml", data=None, out=folder / "published")
+    printed = capsys.readouterr()
+    assert ln.Release.from_json(printed.out).recorded
+    (kept,) = [line for line in printed.err.splitlines() if "kept in" in line]
+    assert kept.startswith("ages: ")
+    assert ln.Release.load(kept.split("kept in ")[1]).recorded
+
+
 def test_mistakes_in_a_specification_of_several_are_listed_with_their_question(folder):
     path = folder / "asked.toml"
     path.write_text(SPEC.replace("way = 1", "wey = 1").replace('"range"', '"ranges"'))

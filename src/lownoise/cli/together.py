@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 (typer reads the signature)
-from typing import Annotated
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lownoise.cli.output import Engine, claimed, show, show_report, table_of, working, write
 from lownoise.errors import FileError
+
+if TYPE_CHECKING:
+    from lownoise.planning.joint import JointRelease
 
 
 def together(
@@ -48,10 +53,8 @@ def together(
             found = made.release(table, read.account())
         try:
             found.write(out)
-        except BaseException:  # it is paid for
-            for own in once(found.releases).values():
-                if not own.terms.view.folder:
-                    print(own.to_json(), end="")  # noqa: T201
+        except BaseException:
+            _keep(found)
             raise
     show(str(made))
     for number, (names, own) in enumerate(once(found.releases).items(), start=1):
@@ -59,3 +62,17 @@ def together(
         show_report(report.sections(own))
         write(out / f"{number}.html", report.render_html(report.sections(own)))
     show(f"\nReleases and reports: {out}")
+
+
+def _keep(found: JointRelease) -> None:
+    """Print what is paid for and could not be written; what is a folder goes to a temporary one."""
+    from lownoise.release.members import once
+
+    for names, own in once(found.releases).items():
+        if not own.terms.view.folder:
+            print(own.to_json(), end="")  # noqa: T201
+            continue
+        with suppress(FileError, OSError):
+            kept = Path(tempfile.mkdtemp(prefix="lownoise-")) / "release"
+            own.save(kept)
+            typer.echo(f"{', '.join(names)}: paid for, and kept in {kept}", err=True)
