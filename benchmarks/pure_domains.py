@@ -12,7 +12,15 @@ import lownoise as ln
 
 EPSILON = 1.0
 SIZE = 1000  # records, where their number is public
-NAMES = ("k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram", "randomized_response")
+NAMES = (
+    "k_norm",
+    "staircase",
+    "ellipsoid",
+    "recursive",
+    "laplace",
+    "laplace_histogram",
+    "randomized_response",
+)
 HEAD = ("question", *(f"`{name}`" for name in NAMES), "none below")
 
 

@@ -24,6 +24,8 @@ ASKED = {
     "ellipsoid ": ("queries", "substitute"),
     "laplace_histogram": ("queries", "substitute"),
     "randomized_response": ("queries", "substitute"),
+    "staircase": ("mean", "add_remove"),
+    "staircase ": ("queries", "substitute"),
     "radial": ("mean", "add_remove"),
     "radial ": ("queries", "substitute"),
 }

@@ -143,11 +143,11 @@ def _again(name, mechanism):
         ln.plan = real
 
 
-def test_for_one_number_it_is_laplace():
+def test_for_one_number_k_norm_is_laplace():
     """And no mechanism errs much less: the bound is geometric noise's."""
-    plan = means(ln.Box([0], [9]), relation="substitute", size=1)
-    assert plan.mechanism == "laplace"
-    assert plan.error == pytest.approx(9 * math.sqrt(2))
+    for name in ("laplace", "k_norm"):
+        plan = means(ln.Box([0], [9]), relation="substitute", size=1, mechanism=name)
+        assert plan.error == pytest.approx(9 * math.sqrt(2))
     sums = means(ln.Box([0], [9]), relation="add_remove", budget=ln.pure_dp(0.01))
     alone = math.sqrt(2) * 4.5 / 0.01
     assert sums.lower_bound > alone * (1 - 1e-4)

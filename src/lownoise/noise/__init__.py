@@ -7,6 +7,7 @@ from lownoise.noise.partial import PartialNoise
 from lownoise.noise.pure import KNormNoise, LaplaceNoise, RecursiveNoise
 from lownoise.noise.radial import RadialNoise
 from lownoise.noise.response import ResponseMechanism
+from lownoise.noise.staircase import StaircaseNoise
 
 __all__ = [
     "AdditiveMechanism",
@@ -17,4 +18,5 @@ __all__ = [
     "RadialNoise",
     "RecursiveNoise",
     "ResponseMechanism",
+    "StaircaseNoise",
 ]

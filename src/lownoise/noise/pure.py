@@ -15,6 +15,7 @@ T is made of whole numbers over 2^20, so that what is drawn and what is bounded 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -148,38 +149,8 @@ def _factor(value: Any, field: str) -> Vector:  # noqa: ANN401 (a file)
 FACTOR = Form(packed, _factor)  # of an ellipsoid: a diagonal or a square matrix
 
 
-def _ellipsoid(_: AbstractBody, __: float, scale: float, factor: Vector) -> KNormNoise:
-    return KNormNoise(ImageNorm(factor, NormBall(len(factor), 2.0)), scale)
-
-
-def _factor_of(noise: KNormNoise) -> Vector:
-    assert isinstance(noise.gauge, ImageNorm)  # noqa: S101 (what that mechanism is)
-    return noise.gauge.factor
-
-
-_written = NOISES.kind(
-    "k_norm",
-    Field("scale", POSITIVE),
-    make=lambda changes, distance, scale: KNormNoise(norm_of(changes, distance), scale),
-)
-_of_ellipsoid = NOISES.kind(
-    "ellipsoid",
-    Field("scale", POSITIVE),
-    Field("factor", FACTOR, attribute=_factor_of),
-    make=_ellipsoid,
-)
-
-
-@_of_ellipsoid
-@_written
-@final
-@dataclass(frozen=True, eq=False)
-class KNormNoise(AbstractNoise):
-    """Noise of density ∝ exp(−‖z‖/scale), ‖·‖ the norm whose unit ball the gauge is.
-
-    Where one neighbour moves the integers by s, densities differ by exp(‖s‖/scale) at most, by the
-    triangle inequality (001, Theorem 4.3). It is drawn as scale·r·u, r ~ Gamma(d + 1, 1), u uniform
-    in the unit ball (001, Remark 4.2).
+class AbstractNormNoise(AbstractNoise):
+    """Noise that is scale·r·u: u uniform in the unit ball of a norm, r > 0 of a law of its own.
 
     Args:
         gauge: the norm.
@@ -194,7 +165,13 @@ class KNormNoise(AbstractNoise):
 
     def __post_init__(self) -> None:
         if not 0 < self.scale < math.inf:
-            raise PlanError(f"KNormNoise.scale={self.scale:g} is not above 0; plan again")
+            said = f"{type(self).__name__}.scale={self.scale:g} is not above 0; plan again"
+            raise PlanError(said)
+
+    @property
+    @abstractmethod
+    def square(self) -> float:
+        """E r², a float for predictions."""
 
     @property
     def dimension(self) -> int:
@@ -206,10 +183,65 @@ class KNormNoise(AbstractNoise):
         """Whether the covariance was estimated by simulation."""
         return self.gauge.uniform.estimated
 
+    @cached_property
+    def _covariance(self) -> Vector:
+        square = (
+            self.scale**2 if self.scale < _WIDEST else math.inf
+        )  # Python raises where C has inf
+        return frozen(self.gauge.uniform.second_moment() * (self.square * square))
+
+    def covariance(self) -> Vector:
+        """Return E r²·scale²·E uuᵀ."""
+        return self._covariance
+
+
+def ellipsoid_norm(factor: Vector) -> ImageNorm:
+    """Return the norm whose unit ball is F·B, B the Euclidean ball."""
+    return ImageNorm(factor, NormBall(len(factor), 2.0))
+
+
+def _ellipsoid(_: AbstractBody, __: float, scale: float, factor: Vector) -> KNormNoise:
+    return KNormNoise(ellipsoid_norm(factor), scale)
+
+
+_written = NOISES.kind(
+    "k_norm",
+    Field("scale", POSITIVE),
+    make=lambda changes, distance, scale: KNormNoise(norm_of(changes, distance), scale),
+)
+_of_ellipsoid = NOISES.kind(
+    "ellipsoid",
+    Field("scale", POSITIVE),
+    Field("factor", FACTOR, attribute=lambda noise: noise.gauge.ellipsoid),
+    make=_ellipsoid,
+)
+
+
+@_of_ellipsoid
+@_written
+@final
+@dataclass(frozen=True, eq=False)
+class KNormNoise(AbstractNormNoise):
+    """Noise of density ∝ exp(−‖z‖/scale), ‖·‖ the norm whose unit ball the gauge is.
+
+    Where one neighbour moves the integers by s, densities differ by exp(‖s‖/scale) at most, by the
+    triangle inequality (001, Theorem 4.3). It is drawn as scale·r·u, r ~ Gamma(d + 1, 1), u uniform
+    in the unit ball (001, Remark 4.2).
+    """
+
+    gauge: AbstractNorm
+    scale: float
+
     @property
     def log_concave(self) -> bool:
         """It is, as a norm is convex."""
         return True
+
+    @property
+    def square(self) -> float:
+        """(d + 1)(d + 2), of Gamma(d + 1, 1)."""
+        d = self.gauge.uniform.rank
+        return float((d + 1) * (d + 2))
 
     def loss(self, changes: AbstractBody) -> Loss:
         """Return what integers reveal that one neighbour moves by points of `changes`."""
@@ -235,18 +267,6 @@ class KNormNoise(AbstractNoise):
         return rounded_points(
             factor, lengths, lambda _: arb(self.scale), randomness=randomness, gamma=True
         )
-
-    @cached_property
-    def _covariance(self) -> Vector:
-        d = self.gauge.uniform.rank  # E r² = (d + 1)(d + 2) for Gamma(d + 1, 1)
-        square = (
-            self.scale**2 if self.scale < _WIDEST else math.inf
-        )  # Python raises where C has inf
-        return frozen(self.gauge.uniform.second_moment() * ((d + 1) * (d + 2) * square))
-
-    def covariance(self) -> Vector:
-        """Return (d + 1)(d + 2)·scale²·E uuᵀ."""
-        return self._covariance
 
     def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` draws in floats."""

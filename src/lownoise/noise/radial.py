@@ -19,26 +19,24 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.kinds import PACKED_ROW, POSITIVE, Field
 from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, quotient_up
-from lownoise.noise.pure import FACTOR
+from lownoise.noise.mixtures import ball_moment, ball_quantile
+from lownoise.noise.pure import FACTOR, ellipsoid_norm
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy import aside_curve
 from lownoise.privacy.radial_curve import delta_up
 from lownoise.samplers.ellipsoid import rounded_points
 from lownoise.samplers.lazy import Composed, choices, chosen
 from lownoise.samplers.uniform.abstract import dyadic, uniforms
-from lownoise.sets.norms import ImageNorm
-from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
     from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.norms import ImageNorm
 
 MOST_RADII = 1 << 14  # of which a curve takes some seconds
 _LARGEST = 2.0**300  # of radii, and the inverse of the least: their squares are numbers
-_OUTWARD = 1 + 2.0**-40
-_HALVINGS = 100
 
 
 def _made(_: AbstractBody, __: float, **fields: Any) -> RadialNoise:  # noqa: ANN401 (of a file)
@@ -100,7 +98,7 @@ class RadialNoise(AbstractNoise):
     @cached_property
     def gauge(self) -> ImageNorm:
         """The norm whose unit ball is F·B, B the Euclidean ball."""
-        return ImageNorm(self.factor, NormBall(len(self.factor), 2.0))
+        return ellipsoid_norm(self.factor)
 
     @property
     def dimension(self) -> int:
@@ -182,35 +180,9 @@ class RadialNoise(AbstractNoise):
         return np.asarray(lengths[:, None] * self.gauge.uniform.simulate(count, randomness))
 
     def moment(self, order: float) -> float:
-        """Return (E|X|^q)^{1/q}/σ, the same for each number X that is linear in the noise.
-
-        Of a uniform point of the unit ball E|t|^q = Γ((q+1)/2)Γ(d/2+1)/(√π·Γ((d+q)/2+1)).
-        """
-        q, d = order, self.dimension
-        relative = self.radii / self.radii[-1]
-        log = math.lgamma((q + 1) / 2) + math.lgamma(d / 2 + 1) - math.lgamma(0.5)
-        log -= math.lgamma((d + q) / 2 + 1)
-        mean = float(self._chances @ relative**q)
-        if not mean > 0:
-            return math.inf
-        square = float(self._chances @ np.square(relative)) / (d + 2)
-        return math.exp((math.log(mean) + log) / q) / math.sqrt(square) * _OUTWARD
+        """Return (E|X|^q)^{1/q}/σ, the same for each number X that is linear in the noise."""
+        return ball_moment(self.dimension, self.radii, self._chances, order)
 
     def quantile(self, chance: float) -> float:
-        """Return t with P(|X| > t·σ) ≤ `chance` of each number X that is linear in the noise.
-
-        In a ball of radius r, P(|X| > h) = I((d + 1)/2, 1/2) at 1 − (h/r)², a regularized
-        incomplete beta function, for σ² = E r²/(d + 2).
-        """
-        from scipy.special import betainc
-
-        def beyond(height: float) -> float:
-            rest = np.maximum(1 - np.square(height / self.radii), 0.0)
-            return float(self._chances @ betainc((self.dimension + 1) / 2, 0.5, rest))
-
-        low, high = 0.0, float(self.radii[-1])
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if beyond(middle) <= chance else (middle, high)
-        square = float(self._chances @ np.square(self.radii)) / (self.dimension + 2)
-        return high / math.sqrt(square) * _OUTWARD
+        """Return t with P(|X| > t·σ) ≤ `chance` of each number X that is linear in the noise."""
+        return ball_quantile(self.dimension, self.radii, self._chances, chance)

@@ -36,6 +36,7 @@ _NOTES = {  # the simplest first
     "randomized_response": "each record is answered for on its own",
     GAUSSIAN: "Gaussian noise of the shape of what one record can change",
     "k_norm": "noise of the shape of what one record can change",
+    "staircase": "noise of that shape, or of the ellipsoid, whose density is a staircase",
     "ellipsoid": "K-norm noise of the least ellipsoid around all changes",
     "recursive": "K-norm noise level by level",
     "radial": "a mixture of balls around the least ellipsoid, for epsilon and delta",

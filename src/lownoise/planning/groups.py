@@ -313,8 +313,10 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
         )
         return replace(made, terms=terms)
 
-    # a mixture of balls is no log-concave law: of its sums no tail is known
-    return {name: partial(planned, own) for name, own in inner.items() if name != "radial"}
+    # mixtures of balls, of the Euclidean or another norm, are no log-concave laws: of their sums no
+    # tail is known
+    kept = inner.keys() - {"radial", "staircase"}
+    return {name: partial(planned, own) for name, own in inner.items() if name in kept}
 
 
 def _split_tables(question: AbstractGrouped, order: float) -> MeasuredTables | None:

@@ -29,10 +29,9 @@ from lownoise.planning.pure_noise import (
     ellipsoid,
     k_norm,
     laplace,
-    profile,
-    radial,
     recursive,
 )
+from lownoise.planning.pure_steps import is_worth_steps, profile, radial, staircase
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP
@@ -196,6 +195,10 @@ def _builders(
     named = request.mechanism
     if isinstance(request.asked, ApproxDP) or named == "radial":
         mechanisms["radial"] = lambda: _around(partial(radial, fitted()), setting, solved(), asked)
+    if named is not None or is_worth_steps(setting):
+        mechanisms["staircase"] = lambda: staircase(
+            setting, lambda fit: _around(fit, setting, solved(), asked)
+        )
     if named is not None and named not in mechanisms and named in NOISES.names:  # from outside
         mechanisms[named] = lambda: NOISES[named].of.fitted(setting)
 

@@ -16,18 +16,14 @@ from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import distance_within
 from lownoise.noise.mechanism import covering
 from lownoise.noise.partial import PartialNoise
-from lownoise.noise.pure import KNormNoise, LaplaceNoise, RecursiveNoise
-from lownoise.noise.radial import RadialNoise
+from lownoise.noise.pure import KNormNoise, LaplaceNoise, RecursiveNoise, ellipsoid_norm
 from lownoise.noise.units import exchange
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.planning.scales import few_changes, least_scales, scales_of_order
-from lownoise.privacy import ApproxDP
-from lownoise.privacy.units import rows_of
-from lownoise.release.guarantees import allowed, pure_cost
+from lownoise.release.guarantees import pure_cost
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import PointDifferences
-from lownoise.sets.norms import ImageNorm, norm_of
-from lownoise.sets.unit_balls import NormBall
+from lownoise.sets.norms import norm_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,16 +36,12 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import AbstractNorm
-    from lownoise.solvers.radial import RadialFit
 
 _MOST_FITTED = 1 << 20  # numbers that scales of an order above 2 are fitted to
 _MOST_BITS, _LEAST_BITS = 12, 5  # of an entry of the rotation
 _EXACT_BITS = 52
 _MOST_TURNED = 256  # coordinates
 _SMALL = 2.0**-400  # beside which, and beyond its inverse, squares are no numbers
-MOST_DIMENSIONS = 200  # of radial noise
-_LEAST_ROOM = 1e-9  # relative: what noise grows by where a profile covers δ in floats alone
-_WIDER, _ATTEMPTS = 10.0, 10
 _MOST_CUT = 7  # dimensions in which the differences of many points are cut up in a second
 _GAPS = 3  # between eigenvalues, the widest, that levels are parted at
 
@@ -133,6 +125,12 @@ class Setting:
         own = own / float(np.max(own, initial=_SMALL))  # its square may be no number otherwise
         return np.diag(np.square(own)) if own.ndim == 1 else np.square(own)
 
+    def with_noise(self, own: AbstractNoise | None) -> AdditiveMechanism:
+        """Return the mechanism with this noise on the integers that move; None where none does."""
+        if own is None or self.kept.size < self.totals.length:
+            own = PartialNoise(own, self.kept, self.totals.length)
+        return AdditiveMechanism(self.totals, own, self.unit)
+
     def made(self, noise: Callable[[float], AbstractNoise]) -> AdditiveMechanism:
         """Return the mechanism with the least of noise(factor) that stays within ε and δ.
 
@@ -141,10 +139,7 @@ class Setting:
         """
 
         def scaled(factor: float) -> AdditiveMechanism:
-            own = noise(factor) if self.kept.size else None
-            if own is None or self.kept.size < self.totals.length:
-                own = PartialNoise(own, self.kept, self.totals.length)
-            return AdditiveMechanism(self.totals, own, self.unit)
+            return self.with_noise(noise(factor) if self.kept.size else None)
 
         if not self.kept.size:
             return scaled(1.0)
@@ -187,11 +182,16 @@ def ellipsoid(setting: Setting, shape: AbstractShape) -> AdditiveMechanism:
         setting: what noise is fitted to.
         shape: noise of the integers that roughly covers their changes with radius 1.
     """
-    gauge = ImageNorm(_factor(setting, shape), NormBall(setting.kept.size, 2.0))
+    gauge = ellipsoid_norm(ellipsoid_factor(setting, shape))
     return setting.made(lambda scale: KNormNoise(gauge, scale / setting.epsilon))
 
 
-def _factor(setting: Setting, shape: AbstractShape) -> Vector:
+def ellipsoid_factor(setting: Setting, shape: AbstractShape) -> Vector:
+    """Return F of an ellipsoid F·B of the integers that move, where noise of this shape is it.
+
+    Raises:
+        PlanError: where it is none, or flat.
+    """
     kept = setting.kept
     if isinstance(shape, DiagonalShape):
         factor = shape.scale[kept]
@@ -202,62 +202,6 @@ def _factor(setting: Setting, shape: AbstractShape) -> Vector:
     if factor.ndim == 2 and factor.shape[0] != factor.shape[1]:  # noqa: PLR2004
         raise PlanError("the ellipsoid is flat where changes are not")
     return frozen(np.ascontiguousarray(factor))
-
-
-def radial(fit: RadialFit, setting: Setting, shape: AbstractShape) -> AdditiveMechanism:
-    """Return the least radial noise around an ellipsoid that holds the body of changes (ours).
-
-    Where the body is a ball and the ellipsoid is it, no additive noise has less squared error, but
-    for the gap that `solvers.radial_fit` proves; elsewhere it is offered and compared. The noise
-    grows until δ, bounded from its final form, is covered.
-
-    Args:
-        fit: as `profile` returns it.
-        setting: what noise is fitted to.
-        shape: as of `ellipsoid`.
-
-    Raises:
-        PlanError: where it does not cover δ.
-    """
-    dimension, shared = setting.kept.size, setting.shared
-    radii, weights = (frozen(own[fit.weights > 0]) for own in (fit.radii, fit.weights))
-    factor = _factor(setting, shape)
-    one = ImageNorm(factor, NormBall(dimension, 2.0)).sensitivity_up(setting.body)
-    scale, room = one * rows_of(setting.unit), _LEAST_ROOM
-    for _ in range(_ATTEMPTS):
-        own: AbstractNoise = RadialNoise(fit.epsilon, scale, factor, radii, weights)
-        if dimension < setting.totals.length:
-            own = PartialNoise(own, setting.kept, setting.totals.length)
-        found = AdditiveMechanism(setting.totals, own, setting.unit)
-        kept = shared is None or shared.keeps(pure_cost(found.loss).event)
-        if kept and found.loss.delta <= fit.delta:
-            return found
-        scale, room = scale * (1 + room), room * _WIDER
-    raise PlanError("the radial profile does not cover delta; take another mechanism")
-
-
-def profile(setting: Setting) -> RadialFit:
-    """Return the least radial noise for changes of length 1, and what no additive noise beats.
-
-    Raises:
-        PlanError: where δ is 0, or no profile is known for so many dimensions or such a budget.
-    """
-    from lownoise.solvers.radial_fit import least_profile
-
-    epsilon, delta, shared = setting.epsilon, setting.delta, setting.shared
-    if shared is not None and shared.uses == 1 and isinstance(shared.budget, ApproxDP):
-        epsilon, delta = allowed(shared.budget), shared.budget.delta
-    elif shared is not None:
-        raise PlanError("what uses of radial noise reveal together is not known; leave out uses")
-    if not delta > 0:
-        raise PlanError("radial noise needs delta > 0; give ln.approx_dp(epsilon, delta)")
-    dimension = setting.kept.size
-    if dimension > MOST_DIMENSIONS:
-        raise PlanError(
-            f"radial noise is fitted to at most {MOST_DIMENSIONS} numbers that records move, and "
-            f"these are {dimension:,}; take another mechanism",
-        )
-    return least_profile(dimension, epsilon, delta)
 
 
 def laplace(setting: Setting) -> AdditiveMechanism:
@@ -282,7 +226,7 @@ def laplace(setting: Setting) -> AdditiveMechanism:
         fitted = [own for own in most if max(own.size, squares.size) <= _MOST_FITTED]
         candidates += [scales_of_order(own, squares, setting.order) for own in fitted]
     made = [setting.made(_scaled(scales)) for scales in candidates]
-    return min(made, key=lambda own: _squared_error(own, setting))
+    return min(made, key=lambda own: squared_error(own, setting))
 
 
 def _scaled(scales: Vector) -> Callable[[float], LaplaceNoise]:
@@ -326,10 +270,10 @@ def recursive(setting: Setting) -> AdditiveMechanism:
             refused.append(error)
     if not made:
         raise refused[0]
-    return min(made, key=lambda own: _squared_error(own, setting))
+    return min(made, key=lambda own: squared_error(own, setting))
 
 
-def _squared_error(mechanism: AdditiveMechanism, setting: Setting) -> float:
+def squared_error(mechanism: AdditiveMechanism, setting: Setting) -> float:
     """Return what the squared error of the setting's order is proportional to."""
     own, metric = mechanism.noise.covariance(), setting.metric
     if setting.order > 2:  # noqa: PLR2004

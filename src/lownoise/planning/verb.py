@@ -92,11 +92,12 @@ def plan(  # noqa: PLR0913
             as private, its certificate wider, and its `status` says so.
         progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an
             interrupt ends the search with the best noise found.
-        mechanism: "gaussian", "k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram",
-            "randomized_response" or, under `approx_dp`, "radial"; then that one alone is built. By
-            default all are that the budget allows, and the one with the least
-            ‖weights·(standard deviations)‖_p is taken: under `zcdp` and `gaussian_dp` Gaussian
-            noise, under `pure_dp` all others, under `approx_dp` all. `Plan.comparison` shows them.
+        mechanism: "gaussian", "k_norm", "staircase", "ellipsoid", "recursive", "laplace",
+            "laplace_histogram", "randomized_response" or, under `approx_dp`, "radial"; then that
+            one alone is built. By default all are that the budget allows, and the one with the
+            least ‖weights·(standard deviations)‖_p is taken: under `zcdp` and `gaussian_dp`
+            Gaussian noise, under `pure_dp` all others, under `approx_dp` all. `Plan.comparison`
+            shows them.
         uses: k, how many releases of this plan share the budget, from 1 to 1,000,000: each has the
             noise that is least then. A ledger reserves all at the first and gives them to this plan
             alone. By default every release pays all of the budget.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What no additive noise within (ε, δ) has less error than, from a proof that a plan carries.
+"""What no additive noise has less error than: under (ε, δ) from a proof that a plan carries.
 
 The proof is about changes of length 1 in every direction. A body of changes that holds a ball of
 radius R, once answers have their weights, needs R times as much (ours).
@@ -16,9 +16,13 @@ import numpy as np
 
 from lownoise.bounds import Bound
 from lownoise.certificate.additive import proof_from_fields
+from lownoise.certificate.staircase import least_square_down
 from lownoise.errors import FileError
+from lownoise.noise import AdditiveMechanism
 from lownoise.numbers.rounding import exact, float_up, shrunk
-from lownoise.privacy import ApproxDP
+from lownoise.privacy import ApproxDP, PureDP
+from lownoise.release.guarantees import brief_up
+from lownoise.sets.bodies import AbstractBody
 
 if TYPE_CHECKING:
     from lownoise.certificate.additive import AdditiveProof
@@ -72,19 +76,21 @@ def limits(budget: ApproxDP) -> tuple[float, float]:
         >>> limits(ApproxDP(0.5, 0.1))
         (0.5, 0.1)
     """
-    epsilon, delta = (
-        float_up(max(exact(own), Fraction(own))) for own in (budget.epsilon, budget.delta)
-    )
-    return epsilon, delta
+    return _outward(budget.epsilon), _outward(budget.delta)
+
+
+def _outward(number: float) -> float:
+    return float_up(max(exact(number), Fraction(number)))
 
 
 def additive_bound(terms: Terms) -> Bound | None:
     """Return what no additive noise errs less than on the answers; None where nothing is proved.
 
-    The proof is decided now, in intervals.
+    Of noise within (ε, δ) the proof that the terms carry is decided now, in intervals; of pure
+    noise there is one for every dimension, which needs no data.
     """
-    proof, budget, view = terms.additive, terms.budget, terms.view
-    if proof is None or not isinstance(budget, ApproxDP) or terms.size is None:
+    view, added = terms.view, isinstance(terms.mechanism, AdditiveMechanism)
+    if terms.size is None or not (added and isinstance(view.body, AbstractBody)):
         return None
     d = view.body.dimension
     if view.embed is not None or not (d == 1 or terms.order == _EUCLIDEAN):
@@ -93,22 +99,35 @@ def additive_bound(terms: Terms) -> Bound | None:
     radius = shrunk(view.body.inner_radius(weights) / view.divisor * terms.rows)
     if not (radius > 0 and view.binding_least > 0):
         return None
-    epsilon, delta = limits(budget)
-    proof = replace(proof, epsilon=epsilon, delta=delta)
-    if not proof.level > 0:  # such a proof states nothing, whatever it took to decide it
+    least, named = _decided(terms, d)
+    if not least > 0:
         return None
-    if not (proof.dimension == d and proof.holds(_MOST_INTERVALS) and proof.lower > 0):
-        return None
-    root = shrunk(math.sqrt(proof.lower))
+    root = shrunk(math.sqrt(least))
     return Bound(
         value=shrunk(root * radius),
         side="lower",
         quantity="(E‖error‖_p²)^{1/2}",
         constant=root,
-        binds=f"every mechanism that adds noise and is {budget}",
+        binds=f"every mechanism that adds noise and is {named}",
         over=view.where,
         theorem="ours",
     )
+
+
+def _decided(terms: Terms, dimension: int) -> tuple[float, str]:
+    """Return what E‖Z‖² is at least for changes of length 1, 0 if unproved, and of what noise."""
+    proof, budget, loss = terms.additive, terms.budget, terms.mechanism.loss
+    if proof is not None and isinstance(budget, ApproxDP):
+        epsilon, delta = limits(budget)
+        proof = replace(proof, epsilon=epsilon, delta=delta)
+        # a proof of no level states nothing, whatever it took to decide it
+        holds = proof.level > 0 and proof.dimension == dimension and proof.holds(_MOST_INTERVALS)
+        return (proof.lower if holds else 0.0), str(budget)
+    if loss.delta:
+        return 0.0, ""
+    if isinstance(budget, PureDP):
+        return least_square_down(dimension, _outward(budget.epsilon)), str(budget)
+    return least_square_down(dimension, loss.epsilon), f"{brief_up(loss.epsilon)}-DP"
 
 
 def with_additive(terms: Terms, others: tuple[Bound, ...]) -> tuple[Bound, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -358,8 +359,9 @@ def ratio_quantile(mechanism: AdditiveMechanism, level: float, together: int = 1
 
     For symmetric log-concave noise X in the plane the quantile of |⟨u, X⟩| is a norm of u (Meyer &
     Reisner 1991; Bobkov 2010). So it is looked at along some directions, of noise made round, and
-    is at most 1/cos of half the angle between them higher on the others. Where draws would be too
-    many, or noise is not log-concave, what it knows of its tails takes their place.
+    is at most 1/cos of half the angle between them higher on the others. Of any other noise so much
+    holds of the greater of two neighbours, between which the others are (ours). Where draws would
+    be too many, or all directions have one law that is known, its tails take their place.
 
     Args:
         mechanism: whose last answer is the count.
@@ -374,9 +376,8 @@ def ratio_quantile(mechanism: AdditiveMechanism, level: float, together: int = 1
     columns = deviations.size - 1
     missed = _MISSED / (_DIRECTIONS * max(columns, 1))
     few = columns * _DIRECTIONS * _DRAWS <= _MOST_NUMBERS
-    # in one direction as in all others, or no norm: then draws along a few tell nothing
-    plain = not mechanism.noise.log_concave
-    if plain or not (few and _simulated(mechanism, outside, missed)):
+    known = mechanism.noise.quantile(outside) is not None
+    if known or not (few and _simulated(mechanism, outside, missed)):
         return frozen(np.full(columns, _stray(mechanism, outside)))
     draws = _draws(mechanism)
     count = draws[:, -1] / deviations[-1]
@@ -388,7 +389,9 @@ def ratio_quantile(mechanism: AdditiveMechanism, level: float, together: int = 1
     angles = np.arange(_DIRECTIONS) * (math.pi / _DIRECTIONS)
     for i in range(columns):
         own = (draws[:, i] - slope[i] * count) / alone[i]
-        along = (np.abs(math.cos(t) * count + math.sin(t) * own) for t in angles.tolist())
+        along = [np.abs(math.cos(t) * count + math.sin(t) * own) for t in angles.tolist()]
+        if not mechanism.noise.log_concave:
+            along = [np.maximum(*pair) for pair in pairwise([*along, along[0]])]
         found[i] = max(float(np.partition(each, rank)[rank]) for each in along)
     return frozen(found / math.cos(math.pi / (2 * _DIRECTIONS)))
 

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Noise whose density falls in steps: radial under (ε, δ), staircases under ε; any is private."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lownoise.certificate.staircase import least_first, staircase_ratio
+from lownoise.errors import PlanError
+from lownoise.noise.pure import KNormNoise, ellipsoid_norm
+from lownoise.noise.radial import RadialNoise
+from lownoise.noise.staircase import StaircaseNoise
+from lownoise.numbers.arrays import frozen
+from lownoise.planning.pure_noise import ellipsoid_factor, squared_error
+from lownoise.privacy import ApproxDP
+from lownoise.privacy.units import rows_of
+from lownoise.release.guarantees import allowed, pure_cost
+from lownoise.samplers.steps import LEAST_EPSILON, MOST_EPSILON
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.noise import AdditiveMechanism
+    from lownoise.planning.pure_noise import Setting
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.norms import AbstractNorm
+    from lownoise.solvers.radial import RadialFit
+
+MOST_DIMENSIONS = 200  # of radial noise
+_LEAST_ROOM = 1e-9  # relative: what noise grows by where a profile covers δ in floats alone
+_WIDER, _ATTEMPTS = 10.0, 10
+_LESS = 0.99  # of the variance of K-norm noise: what staircase noise has less of is taken unasked
+
+
+def is_worth_steps(setting: Setting) -> bool:
+    """Return whether staircase noise has a hundredth less variance than K-norm noise or more.
+
+    Where it has not it is made only if it is named, as it costs more ρ and μ.
+    """
+    size, epsilon = setting.kept.size, setting.epsilon
+    known = size > 0 and LEAST_EPSILON <= epsilon <= MOST_EPSILON
+    return known and staircase_ratio(size, epsilon) <= _LESS
+
+
+def staircase(
+    setting: Setting,
+    around: Callable[[Callable[[Setting, AbstractShape], AdditiveMechanism]], AdditiveMechanism],
+) -> AdditiveMechanism:
+    """Return the least staircase noise of the body of changes, or of an ellipsoid around it.
+
+    Its steps are as wide as the longest change.
+
+    Args:
+        setting: what noise is fitted to.
+        around: returns what a function makes of the least ellipsoid around the body.
+
+    Raises:
+        PlanError: where none can be drawn.
+    """
+    if not setting.kept.size:
+        raise PlanError("no neighbour changes any answer")
+    size, epsilon = setting.kept.size, setting.epsilon
+
+    def of(norm: AbstractNorm, own: Setting) -> AdditiveMechanism:
+        one = own.with_noise(KNormNoise(norm, 1.0)).loss.epsilon
+
+        def fewer(factor: float) -> StaircaseNoise:
+            step = epsilon / factor
+            return StaircaseNoise(norm, one, step, least_first(norm.uniform.rank, step))
+
+        return own.made(fewer)
+
+    def body() -> AdditiveMechanism:
+        # of one number all norms are alike, and this one is drawn in blocks
+        alone = ellipsoid_norm(frozen(setting.body.widths())) if size == 1 else None
+        return of(alone or setting.gauge, setting)
+
+    made, refused = [], []
+    for build in (
+        body,
+        lambda: around(lambda own, shape: of(ellipsoid_norm(ellipsoid_factor(own, shape)), own)),
+    ):
+        try:
+            made.append(build())
+        except PlanError as error:
+            refused.append(error)
+    if not made:
+        raise refused[0]
+    return min(made, key=lambda own: squared_error(own, setting))
+
+
+def radial(fit: RadialFit, setting: Setting, shape: AbstractShape) -> AdditiveMechanism:
+    """Return the least radial noise around an ellipsoid that holds the body of changes (ours).
+
+    Where the body is a ball and the ellipsoid is it, no additive noise has less squared error, but
+    for the gap that `solvers.radial_fit` proves; elsewhere it is offered and compared. The noise
+    grows until δ, bounded from its final form, is covered.
+
+    Args:
+        fit: as `profile` returns it.
+        setting: what noise is fitted to.
+        shape: as of `ellipsoid`.
+
+    Raises:
+        PlanError: where it does not cover δ.
+    """
+    shared = setting.shared
+    radii, weights = (frozen(own[fit.weights > 0]) for own in (fit.radii, fit.weights))
+    factor = ellipsoid_factor(setting, shape)
+    one = ellipsoid_norm(factor).sensitivity_up(setting.body)
+    scale, room = one * rows_of(setting.unit), _LEAST_ROOM
+    for _ in range(_ATTEMPTS):
+        found = setting.with_noise(RadialNoise(fit.epsilon, scale, factor, radii, weights))
+        kept = shared is None or shared.keeps(pure_cost(found.loss).event)
+        if kept and found.loss.delta <= fit.delta:
+            return found
+        scale, room = scale * (1 + room), room * _WIDER
+    raise PlanError("the radial profile does not cover delta; take another mechanism")
+
+
+def profile(setting: Setting) -> RadialFit:
+    """Return the least radial noise for changes of length 1, and what no additive noise beats.
+
+    Raises:
+        PlanError: where δ is 0, or no profile is known for so many dimensions or such a budget.
+    """
+    from lownoise.solvers.radial_fit import least_profile
+
+    epsilon, delta, shared = setting.epsilon, setting.delta, setting.shared
+    if shared is not None and shared.uses == 1 and isinstance(shared.budget, ApproxDP):
+        epsilon, delta = allowed(shared.budget), shared.budget.delta
+    elif shared is not None:
+        raise PlanError("what uses of radial noise reveal together is not known; leave out uses")
+    if not delta > 0:
+        raise PlanError("radial noise needs delta > 0; give ln.approx_dp(epsilon, delta)")
+    dimension = setting.kept.size
+    if dimension > MOST_DIMENSIONS:
+        raise PlanError(
+            f"radial noise is fitted to at most {MOST_DIMENSIONS} numbers that records move, and "
+            f"these are {dimension:,}; take another mechanism",
+        )
+    return least_profile(dimension, epsilon, delta)
