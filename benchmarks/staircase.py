@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Staircase noise against K-norm noise of the same norm: `python -m benchmarks.staircase [speed]`.
 
-Ratios of E‖z‖², by the number of integers that move and ε; whatever the norm. With `speed`: how many
-vectors of integers are drawn a second, of one number and around a ball.
+Ratios of E‖z‖², by the number of integers that move and ε, whatever the norm. With `speed`: how
+many vectors of integers are drawn a second, of one number and around a ball.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the tables and the plot of docs/pure.md: `python -m pages.pure [part …]`.
 
-Parts are `random` (minutes), `flat`, `staircase`, `domains`, `speed`, `walks` and `plot`, which draws what the
-table of `random` says; all of them where none is named. What the tables say of errors is
-recomputed by tests/docs/test_pure_page.py.
+Parts are `random` (minutes), `flat`, `staircase`, `domains`, `speed`, `walks` and
+`plot`, which draws what the table of `random` says; all of them where none is named. What the
+tables say of errors is recomputed by tests/docs/test_pure_page.py.
 """
 
 from __future__ import annotations
