@@ -319,6 +319,15 @@ def test_a_small_file_that_is_long_to_check_is_refused_before_it_is(name, monkey
         assert "\n" not in str(refusal.value)
 
 
+def test_prefix_sums_under_a_pure_budget_are_read_at_any_length():
+    """Its tree has a short form, and what bounds it is closed: nothing of the file is long."""
+    made = ln.stream(ln.Prefix(1 << 14), budget=ln.pure_dp(1.0))
+    text = made.to_json()
+    assert len(text) < 4_000
+    assert ln.verify(text)
+    assert StreamPlan.from_json(text).to_json() == text
+
+
 @pytest.mark.parametrize("name", ["optimal", "square root", "matrix, substitute"])
 def test_what_is_larger_is_read_where_it_is_asked_for(name):
     text = document(terms_of(name))
