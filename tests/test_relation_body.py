@@ -457,7 +457,7 @@ def test_a_release_and_its_page(tmp_path):
         (SQUARE, ln.Points([[0.0, 0.0]]), {}, "no width"),
         (SQUARE, 0.5, {}, "relation=float is unknown; give one of substitute"),
         (SQUARE, np.ones(2), {}, "relation=ndarray is unknown"),
-        (SQUARE, None, {}, "relation=NoneType is unknown"),
+        (SQUARE, None, {}, "relation=None is unknown"),
         (SQUARE, ln.Ball(2), {"size": None}, "size=None is no public number"),
         (SIMPLEX, ln.Ball(4), {}, "keep to a flat"),
         (SHEET, ln.Ball(3), {}, "keep to a flat"),

@@ -174,6 +174,7 @@ def test_options_reach_their_question_alone():
         ({"questions": {}}, "questions by name"),
         ({"questions": {"a\n": QUESTIONS["means"]}}, "printable"),
         ({"questions": {"a": 3}}, "is no question"),
+        ({"questions": [1, 2]}, "questions=list are not questions by name"),
         ({"importance": {"means": 1.0}}, "one number a question"),
         ({"importance": {**IMPORTANCE, "means": 0.0}}, "out of range"),
         ({"shares": {**IMPORTANCE, "means": -1.0}}, "out of range"),

@@ -116,6 +116,36 @@ def test_groups_have_a_column_an_attribute_and_moments_their_variances():
     assert ends(correlations) == pytest.approx(np.array(expected), nan_ok=True)
 
 
+def test_plans_name_what_is_left_out_in_the_same_words_whatever_a_table_holds():
+    """`month = 12` is 0 to 11: whoever has 1 to 12 reads it before a row is read."""
+    months = {"month": 12, "sex": ["F", "M"], "job": 3}
+    asked = {
+        "marginals": ln.Marginals(months, way=1, outside={"sex": "extra", "job": 1}),
+        "means": ln.Mean(["x"], ln.Box([0], [1]), by=months, outside={"sex": "extra", "job": 1}),
+        "totals": ln.Sum(["x"], ln.Box([0], [1]), by=months, outside={"sex": "extra", "job": 1}),
+    }
+    named = "whose 'month' is missing or none of 0, 1, 2, …, 11; nothing says how many were."
+    rows = pd.DataFrame({"month": [0, 11], "sex": "F", "job": 0, "x": 0.5})
+    for question in asked.values():
+        plan = ln.plan(question, budget=ln.zcdp(1), relation="add_remove")
+        found = [said for said in plan.terms.assumptions if "left out" in said]
+        assert found == [f"A row is left out {named}"]
+        few = plan.release(rows.assign(month=[1, 12]))
+        for own in (plan, few, plan.release(rows)):
+            assert found[0] in " ".join(str(own).split())
+            assert "left out" in words(own._repr_html_())
+            assert own.terms.assumptions == plan.terms.assumptions
+    kept = ln.plan(
+        ln.Histogram("sex", 2, outside="extra"), budget=ln.zcdp(1), relation="add_remove"
+    )
+    assert "left out" not in str(kept)
+    band = ln.plan(ln.Distribution("x", [0, 1]), budget=ln.zcdp(1), relation="add_remove")
+    assert "whose 'x' is no number;" in " ".join(str(band).split())
+    drop = ln.Mean(["x"], ln.Box([0], [1]), missing="drop")
+    plan = ln.plan(drop, budget=ln.zcdp(1), relation="add_remove")
+    assert "A row that lacks a value in any of the columns is left out." in str(plan)
+
+
 def test_means_come_first_and_sums_after():
     titles = [p.title for p in parts("sums")]
     assert titles == ["Means", "What they are made of: the sums and the count"]

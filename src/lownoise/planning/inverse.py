@@ -21,7 +21,7 @@ from lownoise.planning.verb import plan
 from lownoise.privacy import ApproxDP, GaussianDP, PureDP
 from lownoise.privacy.budget import Zcdp, budget_from_dict, budget_to_dict, checked_budget
 from lownoise.questions import Mean
-from lownoise.sensitivity.relations import checked_relation
+from lownoise.sensitivity.relations import SUBSTITUTE, checked_relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +107,8 @@ def size_for(
         error: as of `budget_for`.
         interval: as of `budget_for`.
         level: as of `budget_for`.
-        **asked: `relation` and the other arguments of `ln.plan`, but for the size.
+        **asked: the arguments of `ln.plan` but for the size; `relation` is "substitute" by default,
+            as a number of records that is private is not declared.
 
     Raises:
         PlanError: where an argument is out of range, the number of records is private, or a
@@ -117,7 +118,7 @@ def size_for(
     Examples:
         >>> import lownoise as ln
         >>> ages = ln.Mean(["age"], ln.Box([0], [120]))
-        >>> ln.size_for(ages, budget=ln.zcdp(0.1), interval=1, relation="substitute")
+        >>> ln.size_for(ages, budget=ln.zcdp(0.1), interval=1)
         526
     """
     if not isinstance(question, Mean):
@@ -125,11 +126,12 @@ def size_for(
             f"question={type(question).__name__} counts records, and its error is the same however "
             "many there are; ask ln.budget_for",
         )
+    asked = {"relation": SUBSTITUTE, **asked}
     if "size" in asked:
         raise PlanError("size is what is sought; leave it out")
     if asked.get("privacy_unit") is not None:
         raise PlanError("privacy_unit keeps the number of rows private; ask ln.budget_for")
-    if checked_relation(asked.get("relation")).counted:
+    if checked_relation(asked["relation"]).counted:
         raise PlanError(
             "relation=add_remove keeps the number of records private, and the error of sums and of "
             "the count is the same however many there are; ask ln.budget_for"

@@ -180,7 +180,8 @@ def _part(budget: Budget, share: float) -> Budget:
 def _names(questions: Mapping[str, Any]) -> list[str]:
     if not isinstance(questions, Mapping) or len(questions) == 0:
         raise PlanError(
-            f"questions={quoted(questions)} are not questions by name; give {{name: …}}"
+            f"questions={type(questions).__name__} are not questions by name; give "
+            '{"name": question, …}'
         )
     for name in questions:
         if not isinstance(name, str) or not name or not name.isprintable():

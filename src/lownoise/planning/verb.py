@@ -184,7 +184,7 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
     if rows is None:
         raise PlanError(
             f"question={type(question).__name__} is no question; give ln.Mean(…), "
-            "ln.Marginals(…), ln.Queries(…) or ln.Parity(…)",
+            "ln.Marginals(…), ln.Queries(…) or ln.Parity(…), and several to ln.together",
         )
     _check_mechanism(request)
     gaussian, pure = rows

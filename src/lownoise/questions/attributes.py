@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -182,32 +181,6 @@ def attributes(
     return tuple(
         _attribute(name, given, policies[name], orders.get(name)) for name, given in sizes.items()
     )
-
-
-@contextmanager
-def called(names: Mapping[str, str]) -> Iterator[None]:
-    """Say of a mistake in attributes what the caller calls the argument that it is in.
-
-    Args:
-        names: what messages begin with, and what the caller calls that; the first that fits.
-
-    Raises:
-        QuestionError: what was raised, with that beginning.
-
-    Examples:
-        >>> with called({"sizes": "by"}):
-        ...     attributes({"sex": ["F", "F"]})
-        Traceback (most recent call last):
-        lownoise.errors.QuestionError: by['sex'] lists 'F' twice; list each category once
-    """
-    try:
-        yield
-    except QuestionError as error:
-        said = str(error)
-        for own, name in names.items():
-            if said.startswith(own):
-                raise QuestionError(name + said.removeprefix(own)) from None
-        raise
 
 
 def check_labels(schema: Sequence[Attribute]) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from lownoise.errors import QuestionError, quoted
-from lownoise.questions.attributes import called
 from lownoise.questions.marginals import Marginals
+from lownoise.questions.wording import called
 
 if TYPE_CHECKING:
     from lownoise.questions.attributes import Categories

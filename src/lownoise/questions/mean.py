@@ -15,9 +15,9 @@ from lownoise.errors import FileError, QuestionError, quoted
 from lownoise.kinds import Field
 from lownoise.numbers.arrays import vector
 from lownoise.numbers.readable import readable
-from lownoise.questions.attributes import called
 from lownoise.questions.encoding import QUESTION, QUESTIONS
 from lownoise.questions.marginals import Marginals
+from lownoise.questions.wording import called
 from lownoise.sets.domains import AbstractDomain
 from lownoise.sets.domains.encoding import MEMBER, oracle_of
 

@@ -22,7 +22,7 @@ from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import grown
 from lownoise.privacy import gaussian_dp
 from lownoise.release.group_scales import sums_embed, sums_scales, tables_covariance
-from lownoise.release.group_words import group_assumptions
+from lownoise.release.group_words import group_assumptions, group_derived, group_left_out
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.mean_view import MeanView
 from lownoise.release.pure_bound import least_of, middle
@@ -154,11 +154,7 @@ class GroupView(AbstractView["AbstractGrouped"]):
         return float(self.table_terms.view.standard_deviation(*names))
 
     def one_noise(self, chosen: Sequence[int]) -> bool:
-        """Return whether the noise of a margin's group is of the law of a mean's.
-
-        Args:
-            chosen: the attributes of the margin.
-        """
+        """Return whether the noise of a margin's group is of the law of a mean's."""
         noise = self._terms.mechanism.noise
         if not isinstance(noise, JointNoise):
             return True
@@ -434,6 +430,11 @@ class GroupView(AbstractView["AbstractGrouped"]):
         return frozen(np.concatenate([np.tile(part, self._cells(s)) for s, part in parts]))
 
     @property
+    def left_out(self) -> str:
+        """Those whose categories are not declared, and those that lack a value."""
+        return group_left_out(self.question)
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What every release rests on, one sentence each."""
         size = self._terms.size
@@ -444,14 +445,5 @@ class GroupView(AbstractView["AbstractGrouped"]):
     @property
     def derived(self) -> dict[str, Any]:
         """What a file says of the deviations, for its readers, as JSON values."""
-        groups = self.question.groups
-        return {
-            "names": list(self.own_names),
-            "groups": [
-                {
-                    "by": list(groups.names(chosen)),
-                    "standard_deviation": self.scales(chosen)[0].tolist(),
-                }
-                for chosen in self.spaces
-            ],
-        }
+        deviations = [self.scales(chosen)[0].tolist() for chosen in self.spaces]
+        return group_derived(self.question, self.own_names, deviations)

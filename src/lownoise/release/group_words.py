@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from lownoise.questions.wording import left_out
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.questions.mean import AbstractGrouped
 
 
@@ -42,10 +46,29 @@ def group_assumptions(
             "declared for it."
         )
     if groups.drops:
-        said.append(
-            "A row whose category is missing or not declared is left out where its attribute "
-            "declares no group for it; nothing says how many were."
-        )
+        said.append(left_out(groups.attributes))
     agree = "All groups agree on what they share"
     said.append(f"{agree}; a count may be negative." if question.counted else f"{agree}.")
     return tuple(said)
+
+
+def group_left_out(question: AbstractGrouped) -> str:
+    """Return which rows are left out, for their categories or for what they lack; "" for none."""
+    own = missing_values(drops=True) if question.mean.drops_missing else ""
+    return " ".join(filter(None, (left_out(question.groups.attributes), own)))
+
+
+def group_derived(
+    question: AbstractGrouped, names: Sequence[str], deviations: Sequence[list[float]]
+) -> dict[str, Any]:
+    """Return what a file says of the deviations, for its readers, as JSON values.
+
+    Args:
+        question: what was asked.
+        names: of the numbers of one group.
+        deviations: of these in each margin's groups.
+    """
+    groups = question.groups
+    spaces = zip(groups.sets(), deviations, strict=True)
+    listed = [{"by": list(groups.names(s)), "standard_deviation": own} for s, own in spaces]
+    return {"names": list(names), "groups": listed}

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
 
+_OUTSIDE = "A row outside these records is left out; nothing says how many were."
+
 
 @final
 class QueryView(AbstractRowView["AbstractQueries"]):
@@ -91,6 +93,11 @@ class QueryView(AbstractRowView["AbstractQueries"]):
         return frozen(lengths * sensitivity / self.gaussian_parameter)
 
     @property
+    def left_out(self) -> str:
+        """Those outside the records."""
+        return _OUTSIDE if self.question.drops else ""
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What every release of linear queries rests on, whatever its noise."""
         return query_assumptions(self)
@@ -158,6 +165,11 @@ class ParityView(AbstractRowView["Parity"]):
         return frozen(lengths * sensitivity / self.gaussian_parameter)
 
     @property
+    def left_out(self) -> str:
+        """Those outside the records."""
+        return _OUTSIDE if self.question.drops else ""
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What every release of parities rests on."""
         return query_assumptions(self)
@@ -188,7 +200,7 @@ def query_assumptions(view: QueryView | ParityView) -> tuple[str, ...]:
         "The queries and the records they count are public; none was taken from this table.",
     ]
     if question.drops:
-        said.append("A row outside these records is left out; nothing says how many were.")
+        said.append(view.left_out)
     else:
         said.append("A row outside these records counts as the one that stands in for it.")
     if size is not None:

@@ -20,6 +20,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import SLACK
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import Marginals
+from lownoise.questions.wording import left_out
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.pure_bound import by_volume
 from lownoise.release.regions import laplace_quantile, normal_quantile
@@ -355,6 +356,11 @@ class MarginalView(AbstractView[Marginals]):
         return chosen, found
 
     @property
+    def left_out(self) -> str:
+        """Those whose categories are not declared."""
+        return left_out(self.question.attributes)
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What the promise rests on, one sentence each."""
         neighbour = (
@@ -370,10 +376,7 @@ class MarginalView(AbstractView[Marginals]):
                 "declared for them.",
             )
         if self.question.drops:
-            said.append(
-                "A row with a missing value or one outside the declared categories is left out "
-                "where its attribute declares no cell for them; nothing says how many were.",
-            )
+            said.append(self.left_out)
         said.append(
             "All counts are unbiased and agree on what they share; a count may be negative."
         )

@@ -17,6 +17,7 @@ from lownoise.noise import baselines
 from lownoise.noise.means import MeanTotals
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import shrunk
+from lownoise.release.group_words import missing_values
 from lownoise.release.lower_bounds import least_with_room
 from lownoise.release.pure_bound import farthest_mean, least_of, middle, repeats, unbeaten
 from lownoise.release.views import AbstractRowView
@@ -256,6 +257,11 @@ class MeanView(AbstractRowView["Mean"]):
         return baselines.split_laplace(self._terms.budget, widths)
 
     @property
+    def left_out(self) -> str:
+        """Those that lack a value, where these are dropped."""
+        return missing_values(drops=True) if self.question.drops_missing else ""
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What every release of means rests on, whatever its noise, one sentence each."""
         terms, question = self._terms, self.question
@@ -265,7 +271,7 @@ class MeanView(AbstractRowView["Mean"]):
             *question.domain.assumptions,
         ]
         if question.drops_missing:
-            said.append("A row that lacks a value in any of the columns is left out.")
+            said.append(self.left_out)
         else:
             said.append("A missing value counts as the stand-in, by default the center.")
         if terms.size is not None:

@@ -153,6 +153,11 @@ class SumView(AbstractRowView["Sum"]):
         return frozen(self._inner.laplace * self._times)
 
     @property
+    def left_out(self) -> str:
+        """Those that lack a value, where these are dropped."""
+        return self._inner.left_out
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What every release of totals rests on, whatever its noise, one sentence each."""
         terms, question = self._terms, self.question

@@ -226,6 +226,11 @@ class AbstractView(AbstractBounded, Generic[Asked]):
         return float(deviations.size if counts is None else np.sum(counts))
 
     @property
+    def left_out(self) -> str:
+        """Which rows are left out, in words that follow from the question; "" where none is."""
+        return ""
+
+    @property
     @abstractmethod
     def assumptions(self) -> tuple[str, ...]:
         """What every release of the question rests on, whatever its noise, one sentence each."""

@@ -184,9 +184,20 @@ def _head(view: AbstractView, words: AbstractNoiseWords) -> Section:
     return Section(
         "head",
         headline(view),
-        (Figures(tuple(rows), large=True), Prose(said, "error", note=True), *_unit(view)),
+        (
+            Figures(tuple(rows), large=True),
+            Prose(said, "error", note=True),
+            *_unit(view),
+            *_left_out(view),
+        ),
         kicker=f"Differentially private {kind}",
     )
+
+
+def _left_out(view: AbstractView) -> tuple[Prose, ...]:
+    """Return which rows are left out, where some may be: the question alone decides."""
+    said = view.terms.view.left_out
+    return (Prose(spelling.shown(said), "left out", note=True),) if said else ()
 
 
 def _unit(view: AbstractView) -> tuple[Prose, ...]:

@@ -267,7 +267,8 @@ def checked_relation(relation: object) -> CheckedRelation:
         return Change(relation)
     if (found := word_or_none(relation)) is not None:
         return found
-    said = quoted(relation) if isinstance(relation, str) else type(relation).__name__
+    known = relation is None or isinstance(relation, str)
+    said = quoted(relation) if known else type(relation).__name__
     raise PlanError(
         f"relation={said} is unknown; give one of {', '.join(RELATIONS)}, or a domain that holds "
         "every change of a record, such as ln.Ball(…)",
