@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from lownoise.engines.counts import Records
     from lownoise.noise import AdditiveMechanism
     from lownoise.noise.abstract import Loss
-    from lownoise.noise.marginals import Piece
+    from lownoise.noise.marginals import Noisy, Piece
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.privacy.units import PrivacyUnit
@@ -160,12 +160,11 @@ class CellLayout(AbstractLayout):
         self,
         sets: Sequence[tuple[int, ...]],
         ordered: Sequence[int],
-        integers: Integers,
-        size: int,
-        memory: dict[tuple[int, ...], Vector],
+        released: Noisy,
     ) -> Vector:
         """Return noisy differences along A in each ordered cell; see `AbstractLayout.read`."""
-        summed = np.asarray(integers, dtype=np.float64) * float(self.steps[0])
+        size = released.size
+        summed = np.asarray(released.integers, dtype=np.float64) * float(self.steps[0])
         start, pivots, embed = self._follow
         cells = embed @ (summed - size * start[pivots]) + size * start
         return np.stack([self._table(cells, chosen, ordered) for chosen in sets])

@@ -217,11 +217,11 @@ class GroupTotals(AbstractGroupTotals):
 
     def counted(self, integers: Vector, chosen: tuple[int, ...]) -> Vector:
         """Return integers by the groups of a margin, shape (n, …, w)."""
-        attributes = self.question.groups.attributes
+        attributes, tables = self.question.groups.attributes, self.tables
         own = integers.reshape(-1, self.width)
         found = [
-            tables_of(self.tables, attributes, [chosen], np.ascontiguousarray(column), {})[0]
-            for column in own.T
+            tables_of(tables.layout, attributes, [chosen], tables.noisy(column))[0]
+            for column in np.ascontiguousarray(own.T)
         ]
         return np.stack(found, axis=-1)
 

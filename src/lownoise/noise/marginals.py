@@ -12,7 +12,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, final
 
@@ -121,6 +121,22 @@ def laid_out(orbits: Orbits, widths: Sequence[int]) -> tuple[Space, ...]:
     return tuple(found)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """The integers of a release, as tables are read of them.
+
+    Args:
+        integers: shape (length,).
+        size: the public number of records, 0 where it is private.
+        memory: what was read before, which a layout may add to.
+    """
+
+    integers: Any
+    size: int
+    memory: dict[tuple[int, ...], Vector] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False)
 class AbstractLayout(ABC):
     """Which integers of a table are summed, and what follows from them.
@@ -166,18 +182,14 @@ class AbstractLayout(ABC):
         self,
         sets: Sequence[tuple[int, ...]],
         ordered: Sequence[int],
-        integers: Integers,
-        size: int,
-        memory: dict[tuple[int, ...], Vector],
+        released: Noisy,
     ) -> Vector:
         """Return noisy differences along A in each ordered cell, in records, (k, n₁ − 1, …, cells).
 
         Args:
             sets: unordered attributes A, rising, k sets of one shape.
             ordered: the ordered attributes whose joint cells are the last axis, rising.
-            integers: the release, shape (length,).
-            size: the public number of records, 0 where it is private.
-            memory: what was read before of the same integers, which a layout may add to.
+            released: the integers.
         """
 
     @property
@@ -268,21 +280,19 @@ class AbstractResidualLayout(AbstractLayout):
         self,
         sets: Sequence[tuple[int, ...]],
         ordered: Sequence[int],
-        integers: Integers,
-        size: int,
-        memory: dict[tuple[int, ...], Vector],
+        released: Noisy,
     ) -> Vector:
         """Return noisy differences along A in each ordered cell; see `AbstractLayout.read`."""
         if sets[0] not in self.begins:  # the number of records alone
-            return np.full((len(sets), 1), float(size))
-        plain = np.asarray(integers)  # pieces of a mapped file are slow to make
+            return np.full((len(sets), 1), float(released.size))
+        plain = np.asarray(released.integers)  # pieces of a mapped file are slow to make
         return np.stack(
             [
                 self.differences(
                     np.asarray(plain[start : start + space.length] * self.step(space)),
                     space,
                     ordered,
-                    size,
+                    released.size,
                 )
                 for start, space in (self.begins[chosen] for chosen in sets)
             ]
@@ -378,22 +388,9 @@ class MarginalTotals(AbstractTotals):
         """
         raise PlanError('estimate is of answers in a row; read marginals as release["a", "b"]')
 
-    def differences(
-        self,
-        sets: Sequence[tuple[int, ...]],
-        ordered: Sequence[int],
-        integers: Integers,
-        memory: dict[tuple[int, ...], Vector],
-    ) -> Vector:
-        """Return noisy differences along A in each ordered cell, in records, (k, n₁ − 1, …, cells).
-
-        Args:
-            sets: unordered attributes A, rising, k sets of one shape.
-            ordered: the ordered attributes whose joint cells are the last axis, rising.
-            integers: the release, shape (length,).
-            memory: what was read before of the same integers.
-        """
-        return self.layout.read(sets, ordered, integers, self.size or 0, memory)
+    def noisy(self, integers: Any) -> Noisy:  # noqa: ANN401 (of a release, or of what noise may be)
+        """Return integers as tables are read of them."""
+        return Noisy(integers, self.size or 0)
 
 
 def _sets(orbits: Orbits, orbit: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from lownoise.engines.counts import Records
     from lownoise.noise import AdditiveMechanism
-    from lownoise.noise.marginals import Piece, Sums
+    from lownoise.noise.marginals import Noisy, Piece, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Marginals
@@ -187,20 +187,16 @@ class SignedLayout(AbstractLayout):
         self,
         sets: Sequence[tuple[int, ...]],
         ordered: Sequence[int],
-        integers: Integers,
-        size: int,
-        memory: dict[tuple[int, ...], Vector],
+        released: Noisy,
     ) -> Vector:
         """Return noisy differences along A in each ordered cell; see `AbstractLayout.read`."""
-        return np.stack([self._read(own, ordered, integers, size, memory) for own in sets])
+        return np.stack([self._read(own, ordered, released) for own in sets])
 
     def _read(
         self,
         chosen: tuple[int, ...],
         ordered: Sequence[int],
-        integers: Integers,
-        size: int,
-        memory: dict[tuple[int, ...], Vector],
+        released: Noisy,
     ) -> Vector:
         """Return those of one set A, shape (n₁ − 1, …, cells)."""
         sizes, first = self.sizes, len(chosen)
@@ -208,7 +204,7 @@ class SignedLayout(AbstractLayout):
         for k in range(len(ordered) + 1):
             for within in itertools.combinations(ordered, k):
                 both = tuple(sorted((*chosen, *within)))
-                own = self._residual(both, integers, size, memory)
+                own = self._residual(both, released)
                 parts[within] = np.transpose(own, [both.index(i) for i in (*chosen, *within)])
         for i in reversed(ordered):  # from its centred part, and the even spread of the sum over it
             merged = {}
@@ -228,21 +224,20 @@ class SignedLayout(AbstractLayout):
     def _residual(
         self,
         chosen: tuple[int, ...],
-        integers: Integers,
-        size: int,
-        memory: dict[tuple[int, ...], Vector],
+        released: Noisy,
     ) -> Vector:
         """Return noisy differences along attributes by least squares, shape (n₁ − 1, …)."""
+        memory = released.memory
         if chosen in memory:
             return memory[chosen]
         shape = tuple(self.sizes[i] - 1 for i in chosen)
         if self.tables.public and not chosen:
-            return np.array(float(size))
+            return np.array(float(released.size))
         total: Vector = np.zeros(shape)
         weight = 0.0
         for cells, signs in self._telling(chosen):
             start, space = self.begins[cells, signs]
-            flat = np.asarray(integers[start : start + space.length]) * self.step(space)
+            flat = np.asarray(released.integers[start : start + space.length]) * self.step(space)
             rest = tuple(k for k, i in enumerate(cells) if i not in chosen)
             own = flat.reshape(space.sizes).sum(axis=rest)
             square = float(self.scales[space.orbit]) ** 2

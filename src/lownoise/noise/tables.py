@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,17 +13,16 @@ from lownoise.sensitivity.factors.tables import centered
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.noise.marginals import MarginalTotals
+    from lownoise.noise.marginals import AbstractLayout, Noisy
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.attributes import Attribute
 
 
 def tables_of(
-    totals: MarginalTotals,
+    layout: AbstractLayout,
     attributes: Sequence[Attribute],
     sets: Sequence[tuple[int, ...]],
-    integers: Any,  # noqa: ANN401 (of a release, or of what noise may be)
-    memory: dict[tuple[int, ...], Vector],
+    released: Noisy,
 ) -> Vector:
     """Return the counts by several sets of attributes of the same sizes, shape (k, n, …).
 
@@ -32,13 +31,12 @@ def tables_of(
     attributes are one axis, the last.
 
     Args:
-        totals: whose integers they are.
+        layout: which integers they are.
         attributes: of the question.
         sets: rising attributes, of the same sizes, and ordered ones at the same places.
-        integers: shape (r,).
-        memory: what was read of the same integers before.
+        released: the integers.
     """
-    axes = totals.layout.axes
+    axes = layout.axes
     sizes = [attributes[i].size for i in sets[0]]
     plain = [j for j, i in enumerate(sets[0]) if i not in axes]
     ordered = [i for i in sets[0] if i in axes]
@@ -47,7 +45,7 @@ def tables_of(
         for inside in itertools.combinations(plain, k):
             if all(sizes[j] > 1 for j in inside):
                 own_sets = [tuple(chosen[j] for j in inside) for chosen in sets]
-                parts[inside] = totals.differences(own_sets, ordered, integers, memory)
+                parts[inside] = layout.read(own_sets, ordered, released)
     for j in reversed(plain):
         size = sizes[j]
         merged: dict[tuple[int, ...], Vector] = {}

@@ -38,8 +38,8 @@ class MarginalAnswers:
     """
 
     def __init__(self, terms: Terms, integers: Integers) -> None:
-        self._terms, self._integers, self._view = terms, integers, MarginalView(terms)
-        self._memory: dict[tuple[int, ...], Vector] = {}
+        self._terms, self._view = terms, MarginalView(terms)
+        self._released = terms.mechanism.totals.noisy(integers)
 
     @property
     def view(self) -> MarginalView:
@@ -100,7 +100,7 @@ class MarginalAnswers:
     def _marginals(self, sets: Sequence[tuple[int, ...]]) -> Vector:
         """Return the counts by several sets of attributes of the same sizes, shape (k, n, …)."""
         totals, attributes = self._terms.mechanism.totals, self._terms.question.attributes
-        return tables_of(totals, attributes, sets, self._integers, self._memory)
+        return tables_of(totals.layout, attributes, sets, self._released)
 
     def marginals(self) -> Iterator[tuple[tuple[str, ...], Vector]]:
         """Yield every marginal that was asked for: names, and counts of shape (n, …).

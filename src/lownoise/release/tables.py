@@ -22,7 +22,8 @@ def weighted_errors(terms: Any, noise: Vector) -> Vector:  # noqa: ANN401 (what 
         terms: of marginals.
         noise: of n releases, in steps, shape (n, r).
     """
-    question, attributes = terms.question, terms.question.attributes
+    question, totals = terms.question, terms.mechanism.totals
+    attributes = question.attributes
     far = 2.0**20 * (terms.size or 1)  # steps, beside which the number of records is not large
     by_way = question.way is not None
     sets = list(question.sets())
@@ -30,9 +31,9 @@ def weighted_errors(terms: Any, noise: Vector) -> Vector:  # noqa: ANN401 (what 
 
     def read(integers: Vector) -> Vector:
         found: list[Vector] = []
-        memory: dict[tuple[int, ...], Vector] = {}
+        released = totals.noisy(integers)
         for own, weight in zip(sets, weights, strict=True):
-            table = tables_of(terms.mechanism.totals, attributes, [own], integers, memory)[0]
+            table = tables_of(totals.layout, attributes, [own], released)[0]
             for axis, i in enumerate(own):
                 order = attributes[i].ordered
                 if order is not None:
