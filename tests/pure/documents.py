@@ -6,7 +6,7 @@ import pandas as pd
 
 import lownoise as ln
 from lownoise.noise.abstract import NOISES
-from lownoise.release.compared import names
+from lownoise.release.comparison import names
 
 OURS = [name for name in NOISES.names if NOISES[name].of.__module__.startswith("lownoise.")]
 NAMES = tuple(name for name in names() if name in OURS or name not in NOISES)

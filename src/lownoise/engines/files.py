@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from os import PathLike
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise.engines.delimited import TextFile, open_text
+from lownoise.engines.delimited import open_text
 from lownoise.engines.frames import ArrowRows, plain, require_arrow
 from lownoise.engines.json_lines import open_lines
 from lownoise.engines.parts import PlainTable
@@ -25,6 +24,7 @@ from lownoise.engines.tables import (
     Table,
     beyond_the_first,
     found_files,
+    guarded,
     kind_of,
     literal,
     located,
@@ -128,27 +128,6 @@ def _opened(
     return form, bool(files) and plain_numbers and not table.partitions
 
 
-def text_files(table: Any) -> tuple[TextFile, ...]:  # noqa: ANN401
-    """Return files of delimited text that need no engine; none where folders are values as well.
-
-    Args:
-        table: anything; what is no path of such files is none.
-
-    Raises:
-        TableError: where there is no such file.
-    """
-    if isinstance(table, (str, PathLike, list, tuple)):
-        table = Table(table)
-    if not isinstance(table, Table) or table.partitions or table.decimal != ".":
-        return ()
-    paths = table.path if isinstance(table.path, tuple) else (table.path,)
-    if not paths or not all(str(path).lower().endswith(CSV) for path in paths):
-        return ()
-    files = found_files(table)
-    kind_of(table, files)
-    return tuple(TextFile(file.path, table.dialect(file.path), shown=file.shown) for file in files)
-
-
 def fit(rows: Any, columns: Columns) -> None:  # noqa: ANN401
     """Refuse a table that lacks a column, or has one of a type that holds no numbers."""
     schema = rows.schema()
@@ -159,19 +138,6 @@ def fit(rows: Any, columns: Columns) -> None:  # noqa: ANN401
             continue
         if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
             raise no_numbers(column, kind)
-
-
-def guarded(shown: str, read: Callable[[], Any]) -> Any:  # noqa: ANN401
-    """Return read(), with every way to fail turned into one that quotes no value."""
-    try:
-        return read()
-    except TableError:
-        raise
-    except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
-        raise TableError(
-            f"table={shown} cannot be read; check that it is a readable, complete file of the kind "
-            "that its ending says",
-        ) from None
 
 
 def _unlike(file: File, first: File) -> TableError:

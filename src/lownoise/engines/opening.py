@@ -16,13 +16,22 @@ import numpy as np
 
 from lownoise.engines import spark
 from lownoise.engines.cells import alike, quiet
-from lownoise.engines.delimited import TextSource
+from lownoise.engines.delimited import TextFile, TextSource
 from lownoise.engines.duckdb import NO_BAR, DuckSource, connected
-from lownoise.engines.files import fit, guarded, open_files, text_files
+from lownoise.engines.files import fit, open_files
 from lownoise.engines.frames import arrow_of
 from lownoise.engines.parts import PlainTable
 from lownoise.engines.source import AbstractSource, Columns
-from lownoise.engines.tables import Table, UnitTable, failed, named
+from lownoise.engines.tables import (
+    CSV,
+    Table,
+    UnitTable,
+    failed,
+    found_files,
+    guarded,
+    kind_of,
+    named,
+)
 from lownoise.errors import EngineError, TableError
 
 if TYPE_CHECKING:
@@ -126,7 +135,7 @@ def opened(
         raise TableError("columns whose names differ only in case; rename one of them")
     try:
         with quiet():
-            if files := text_files(table):
+            if files := _text_files(table):
                 text: AbstractSource = guarded(
                     named(table), lambda: TextSource(files, tuple(columns.names))
                 )
@@ -141,6 +150,27 @@ def opened(
         ) from None
     fit(found.rows, columns)
     return found
+
+
+def _text_files(table: Any) -> tuple[TextFile, ...]:  # noqa: ANN401
+    """Return files of delimited text that need no engine; none where folders are values as well.
+
+    Args:
+        table: anything; what is no path of such files is none.
+
+    Raises:
+        TableError: where there is no such file.
+    """
+    if isinstance(table, (str, PathLike, list, tuple)):
+        table = Table(table)
+    if not isinstance(table, Table) or table.partitions or table.decimal != ".":
+        return ()
+    paths = table.path if isinstance(table.path, tuple) else (table.path,)
+    if not paths or not all(str(path).lower().endswith(CSV) for path in paths):
+        return ()
+    files = found_files(table)
+    kind_of(table, files)
+    return tuple(TextFile(file.path, table.dialect(file.path), shown=file.shown) for file in files)
 
 
 def _opened(table: Any, columns: Columns) -> DuckSource:  # noqa: ANN401

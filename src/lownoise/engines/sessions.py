@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lownoise.engines import executors
-from lownoise.engines.files import guarded
-from lownoise.engines.tables import PARQUET, found_files, kind_of, named
+from lownoise.engines.tables import PARQUET, found_files, guarded, kind_of, named
 from lownoise.errors import TableError
 
 if TYPE_CHECKING:

@@ -178,6 +178,19 @@ def failed(table: Any, what: str) -> str:  # noqa: ANN401
     )
 
 
+def guarded(shown: str, read: Callable[[], Any]) -> Any:  # noqa: ANN401
+    """Return read(), with every way to fail turned into one that quotes no value."""
+    try:
+        return read()
+    except TableError:
+        raise
+    except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
+        raise TableError(
+            f"table={shown} cannot be read; check that it is a readable, complete file of the kind "
+            "that its ending says",
+        ) from None
+
+
 def found_files(table: Table) -> list[File]:
     """Return the files of a table, in their order."""
     if isinstance(table.path, tuple):

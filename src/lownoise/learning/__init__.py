@@ -13,7 +13,6 @@ Examples:
     (10, 0.569)
 """
 
-from lownoise.learning.bar import ProgressBar
 from lownoise.learning.bounds import RegretBound
 from lownoise.learning.learned import Evaluation, Learned
 from lownoise.learning.learning_plan import LearningPlan
@@ -26,7 +25,7 @@ from lownoise.learning.losses import (
     Loss,
 )
 from lownoise.learning.request import LearningRequest
-from lownoise.learning.run import LearningRun, Step
+from lownoise.learning.run import LearningRun, ProgressBar, Step
 from lownoise.learning.steps import ElasticNet, Lasso, Ridge
 from lownoise.learning.verb import plan
 

@@ -23,8 +23,7 @@ from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.shared import checked_uses
 from lownoise.privacy.units import checked_unit
 from lownoise.questions import AbstractGrouped, AbstractQueries, Marginals, Mean, Parity, Sum
-from lownoise.release.compared import names
-from lownoise.release.comparison import GAUSSIAN
+from lownoise.release.comparison import GAUSSIAN, names
 from lownoise.sensitivity.relations import ADD_REMOVE, Change, checked_relation
 from lownoise.solvers import RTOL
 

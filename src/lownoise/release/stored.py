@@ -42,14 +42,14 @@ from lownoise.questions import (
 )
 from lownoise.release.additive import ADDITIVE, additive_from_dict, additive_to_dict
 from lownoise.release.codec import UNIT, digest, dump, expect_meant
-from lownoise.release.compared import (
+from lownoise.release.comparison import (
     COUNTS,
+    GAUSSIAN,
     RESPONSE,
     compared_from_list,
     compared_to_dict,
     names,
 )
-from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.encoding import (
     evidence_from_dict,
     evidence_to_dict,

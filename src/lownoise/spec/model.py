@@ -24,8 +24,7 @@ from lownoise.errors import SpecError
 from lownoise.planning import plan
 from lownoise.privacy.shared import MOST_USES
 from lownoise.privacy.units import MOST_ROWS, OF_UNITS
-from lownoise.release.compared import names
-from lownoise.release.comparison import GAUSSIAN
+from lownoise.release.comparison import GAUSSIAN, names
 from lownoise.sensitivity.relations import SUBSTITUTE, word_of
 from lownoise.spec.declared import declared_domain
 

@@ -12,8 +12,7 @@ from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import QUESTIONS
 from lownoise.questions.streams import LARGEST_DENSE, Running
 from lownoise.release import codec, noises, stored
-from lownoise.release.compared import compared_from_list, compared_to_dict
-from lownoise.release.comparison import GAUSSIAN, Comparison
+from lownoise.release.comparison import GAUSSIAN, Comparison, compared_from_list, compared_to_dict
 from lownoise.release.encoding import (
     coordinates_from_dict,
     evidence_from_dict,
