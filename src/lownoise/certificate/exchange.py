@@ -29,7 +29,6 @@ from lownoise.numbers.norms import order_norm
 from lownoise.numbers.rounding import shrunk
 
 _QUARTER = 0.25  # r² where noise on sums is the least for K − K, and no more
-_NARROW = 1 - 2.0**-40  # the least u is found in floats
 
 
 def coming_share(least: float, weight: float, order: float) -> float:
@@ -70,9 +69,9 @@ def exchanged_least(least: float, weight: float, order: float, away: float | Non
         return found
     u = coming_share(least, weight, order)
     about = _size([least / (2 * math.sqrt(u)), weight / math.sqrt(1 - u)], order)
-    return max(found, shrunk(about / (1 + away / weight) * _NARROW))
+    return max(found, shrunk(shrunk(about / (1 + away / weight))))
 
 
 def _size(both: list[float], order: float) -> float:
-    found = order_norm(np.array(both), order) * _NARROW
+    found = shrunk(order_norm(np.array(both), order))
     return shrunk(found) if math.isfinite(found) else 0.0

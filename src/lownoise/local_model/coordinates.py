@@ -33,6 +33,7 @@ from lownoise.local_model.draws import (
 )
 from lownoise.local_model.randomizer import FULL, RANDOMIZERS, AbstractRandomizer, LocalLoss
 from lownoise.numbers.arrays import frozen, weighed
+from lownoise.numbers.rounding import grown
 
 if TYPE_CHECKING:
     from lownoise.local_model.randomizer import Takes
@@ -44,7 +45,6 @@ _MOST_PAIRED = 2000  # coordinates, where several are named: pairs of them are s
 _MOST_SAMPLED = 1000
 _LIFT = np.uint64(37)  # leaves 27 bits: FULL is 2^26
 _BLOCK = 1 << 22  # numbers at once
-_ROUNDING = 1 + 2.0**-40
 
 
 @RANDOMIZERS.kind("coordinates", "coordinates", "sampled", "flipped")
@@ -198,7 +198,7 @@ class SampledCoordinates(AbstractRandomizer):
     @property
     def _square(self) -> float:
         """E Y_i²."""
-        return self._scale**2 * self.sampled / self.coordinates * _ROUNDING
+        return grown(self._scale**2 * self.sampled / self.coordinates)
 
     def variances(self, answers: Vector) -> Vector:
         """Return the variance of each answer at y = 0, shape (m,)."""
@@ -214,7 +214,7 @@ class SampledCoordinates(AbstractRandomizer):
         sizes = np.abs(answers)
         if answers.ndim == 2:  # noqa: PLR2004
             sizes = np.sort(sizes, axis=1)[:, -self.sampled :].sum(axis=1)
-        return frozen(sizes * (2 * self._scale * _ROUNDING))
+        return frozen(sizes * grown(2 * self._scale))
 
 
 def _most_sampled(dimension: int) -> int:

@@ -22,13 +22,13 @@ from lownoise.local_model.randomizer import FULL
 from lownoise.local_model.records import numbers_of
 from lownoise.numbers.arrays import frozen, weighed
 from lownoise.numbers.packing import packed, unpacked
+from lownoise.numbers.rounding import shrunk
 
 if TYPE_CHECKING:
     from lownoise.local_model.randomizer import Takes
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.domains import AbstractDomain
 
-_INSIDE = 1 - 2.0**-40  # of a length that rounding put beyond the ball
 _STARTS, _STEPS = 8, 6  # of the search for records that an ellipsoid leaves out
 _BLOCK = 1 << 16  # numbers of distances to listed points at once
 
@@ -239,7 +239,7 @@ def within_ball(y: Vector) -> Integers:
         long = np.sum(found**2, axis=1) > FULL**2
         if not np.any(long):
             return found.astype(np.int64)
-        found[long] = np.trunc(found[long] * _INSIDE)
+        found[long] = np.trunc(shrunk(found[long]))
 
 
 @ENCODERS.kind(

@@ -24,6 +24,7 @@ from lownoise.local_model.moments import covariance_of, mean_of, moment_sums
 from lownoise.local_model.randomizer import FULL, AbstractRandomizer
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.normals import Tail, normals, settle
+from lownoise.numbers.rounding import grown
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector, Words
@@ -212,7 +213,7 @@ class AbstractAdditive(AbstractRandomizer):
     @property
     def _each(self) -> float:
         """At least the variance of each coordinate of a report; two are uncorrelated."""
-        return (self._variance * self._size**2 + self.step**2 / 4) * (1 + 2.0**-40)
+        return grown(self._variance * self._size**2 + self.step**2 / 4)
 
     def variances(self, answers: Vector) -> Vector:
         """Return the variance of each answer of one report, whatever the record; shape (m,)."""
@@ -221,12 +222,12 @@ class AbstractAdditive(AbstractRandomizer):
 
     def total_variance(self, answers: Vector) -> float:
         """Return the sum of all answers' variances."""
-        return self._each * float(np.sum(answers**2)) * (1 + 2.0**-40)
+        return grown(self._each * float(np.sum(answers**2)))
 
     def influence(self, answers: Vector) -> Vector:
         """Return how far n times each answer is moved from the least integers to the greatest."""
         sizes = np.abs(answers) if answers.ndim == 1 else np.sum(np.abs(answers), axis=1)
-        return frozen(2 * self._range * self.step * sizes * (1 + 2.0**-40))
+        return frozen(grown(2 * self._range * self.step * sizes))
 
 
 def in_ball(encoded: Integers) -> Integers:

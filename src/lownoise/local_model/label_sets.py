@@ -23,6 +23,7 @@ import numpy as np
 from lownoise.local_model.draws import log_up
 from lownoise.local_model.randomizer import AbstractRandomizer, LocalLoss
 from lownoise.numbers.arrays import frozen, weighed
+from lownoise.numbers.rounding import ROUGH, grown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,9 +158,9 @@ class AbstractLabelRandomizer(AbstractRandomizer):
         """Return the greatest variance of each answer over all labels, shape (m,)."""
         if answers.ndim == 1:
             Q, D, own, *_ = self.moments
-            return frozen(answers**2 * (max(own, Q * (1 - Q)) / D**2 * _ROUNDING))
+            return frozen(answers**2 * grown(max(own, Q * (1 - Q)) / D**2, ROUGH))
         found = [self.of_labels(part).max(axis=1) for part in self._parts(answers)]
-        return frozen(np.concatenate(found) * _ROUNDING)
+        return frozen(grown(np.concatenate(found), ROUGH))
 
     def total_variance(self, answers: Vector) -> float:
         """Return the greatest sum of the answers' variances over all labels, rounded up."""
@@ -168,11 +169,11 @@ class AbstractLabelRandomizer(AbstractRandomizer):
             squares = answers**2
             other = Q * (1 - Q)
             totals = other * squares.sum() + (own - other) * squares
-            return float(totals.max() / D**2 * _ROUNDING)
+            return float(grown(totals.max() / D**2, ROUGH))
         summed = np.zeros(self.labels)
         for part in self._parts(answers):
             summed += self.of_labels(part).sum(axis=0)
-        return float(summed.max() * _ROUNDING)
+        return float(grown(summed.max(), ROUGH))
 
     def influence(self, answers: Vector) -> Vector:
         """Return how far one report in place of another moves n times each answer, shape (m,)."""

@@ -33,6 +33,7 @@ from lownoise.local_model.label_sets import AbstractLabelRandomizer
 from lownoise.local_model.labels import SubsetSelection
 from lownoise.local_model.randomizer import RANDOMIZERS, AbstractRandomizer, LocalLoss
 from lownoise.numbers.arrays import frozen, slices, weighed
+from lownoise.numbers.rounding import ROUGH, grown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 _MOST_TABLES = 10**4
 _TICKETS = 1000  # a table, on average
-_ROUNDING = 1 + 2.0**-30
 
 
 def _row(values: Any) -> tuple[Any, ...]:  # noqa: ANN401
@@ -237,12 +237,12 @@ class SampledTables(AbstractRandomizer):
     def variances(self, answers: Vector) -> Vector:
         """Return the greatest variance of each answer, or more where it is of several tables."""
         found = sum(self._squares(*own).max(axis=1) for own in self._tables(answers))
-        return frozen(np.asarray(found) * _ROUNDING)
+        return frozen(grown(np.asarray(found), ROUGH))
 
     def total_variance(self, answers: Vector) -> float:
         """Return at least the greatest sum of all answers' variances over all records."""
         found = sum(self._squares(*own).sum(axis=0).max() for own in self._tables(answers))
-        return float(found * _ROUNDING)
+        return float(grown(found, ROUGH))
 
     def influence(self, answers: Vector) -> Vector:
         """Return how far one report in place of another moves n times each answer, shape (m,)."""
@@ -254,7 +254,7 @@ class SampledTables(AbstractRandomizer):
             least.append((low / D - about) / self._chances[t])
             greatest.append((high / D - about) / self._chances[t])
         moved = np.max(greatest, axis=0) - np.min(least, axis=0)
-        return frozen(np.asarray(moved) * _ROUNDING)
+        return frozen(grown(np.asarray(moved), ROUGH))
 
 
 @ENCODERS.kind("tables", *FIELDS)

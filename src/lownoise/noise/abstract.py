@@ -19,7 +19,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.kinds import Kinds
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import fraction_up, sqrt_up, square_up, up
+from lownoise.numbers.rounding import fraction_up, grown, shrunk, sqrt_up, square_up, up
 from lownoise.privacy import noise_curve
 from lownoise.samplers.lazy import rounded
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
 
 
-_EXP_SLACK = 1 + 2.0**-40
 _LITTLE = 1e-3  # the most that points are off by where 3η covers what μ moves
 
 
@@ -202,14 +201,14 @@ def sampling_loss(exact: Loss, uniform: AbstractUniform) -> Loss:
         return Loss(math.inf)
     if eta == tau == 0:
         return exact
-    off = up(up(2 * eta) / (1 - eta)) * _EXP_SLACK
+    off = grown(up(up(2 * eta) / (1 - eta)))
     total = epsilon if eta == 0 else sum_up([epsilon, off])
     if tau == 0:
         root = up(sqrt_up(exact.rho) + sqrt_up(off))
         mu = sum_up([exact.mu, up(3 * eta)]) if eta <= _LITTLE else math.inf
         return Loss(total, 0.0, up(root * root), mu)
-    grown = math.exp(min(total, 700.0)) * _EXP_SLACK + 1 if total < 700 else math.inf  # noqa: PLR2004
-    return Loss(total, min(up(tau * grown), 1.0))
+    much = grown(math.exp(min(total, 700.0))) + 1 if total < 700 else math.inf  # noqa: PLR2004
+    return Loss(total, min(up(tau * much), 1.0))
 
 
 def distance_within(epsilon: float, delta: float) -> float:
@@ -227,7 +226,7 @@ def distance_within(epsilon: float, delta: float) -> float:
     """
     if not (delta > 0 and epsilon < 700):  # noqa: PLR2004 (where floats end)
         return 0.0
-    return delta / (math.exp(epsilon) * _EXP_SLACK + 1) * (1 - 2.0**-39)
+    return shrunk(delta / (grown(math.exp(epsilon)) + 1), 2.0**-39)
 
 
 def log_concave_moment(order: float) -> float:

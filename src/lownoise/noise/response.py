@@ -22,7 +22,7 @@ from lownoise.noise.abstract import Loss
 from lownoise.noise.mechanism import check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.intervals import precision
-from lownoise.numbers.rounding import up
+from lownoise.numbers.rounding import shrunk, up
 from lownoise.privacy import noise_curve
 from lownoise.sensitivity.relations import SUBSTITUTE
 
@@ -216,8 +216,8 @@ def keep_for(epsilon: float, records: int) -> float:
         >>> round(keep_for(1.0, 2), 6)  # tanh(1/2)
         0.462117
     """
-    shrunk = -math.expm1(-epsilon) / (1 + (records - 1) * math.exp(-epsilon))
-    return math.floor(shrunk * (1 - 2.0**-40) * 2.0**53) / 2.0**53
+    keep = -math.expm1(-epsilon) / (1 + (records - 1) * math.exp(-epsilon))
+    return math.floor(shrunk(keep) * 2.0**53) / 2.0**53
 
 
 def _below(bound: int, count: int, randomness: Randomness) -> Integers:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import fraction_up, up
+from lownoise.numbers.rounding import fraction_up, grown, up
 from lownoise.sensitivity.factors import BlockShape, DenseShape, DiagonalShape
 from lownoise.sets.bodies import (
     AbstractBody,
@@ -98,7 +98,7 @@ class Repeated(AbstractBody):
         return found if not np.any(center) else np.asarray(found + self._off(matrix, center))
 
     def _off(self, matrix: Vector, center: Vector) -> Vector:
-        return np.asarray(np.abs(matrix) @ np.abs(center) * (1 + 2.0**-40))
+        return np.asarray(grown(np.abs(matrix) @ np.abs(center)))
 
     def radius_up(self, shape: AbstractShape) -> float:
         """Return at least the greatest length in noise of this shape."""

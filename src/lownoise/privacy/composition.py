@@ -25,7 +25,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lownoise.numbers.intervals import precision
-from lownoise.numbers.rounding import up
+from lownoise.numbers.rounding import shrunk, up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,7 +179,7 @@ def _greatest(
         return math.log(found / delta) if found else -math.inf
 
     low = epsilon / uses
-    low = low if Fraction(low) * uses <= joint else low * (1 - 2.0**-50)  # pure: δ is 0
+    low = low if Fraction(low) * uses <= joint else shrunk(low, 2.0**-50)  # pure: δ is 0
     below, high = -math.inf, 2 * low
     above = over(high)
     while above <= 0:

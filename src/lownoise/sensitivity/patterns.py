@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.numbers.rounding import growth, up
+from lownoise.numbers.rounding import FEW, grown, growth, up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
     Lag = Callable[[int], Vector]  # of d: at least |G_{i,i+d}| for all i, shape (n − d,)
 
-_MARGIN = 1 + 2.0**-48
 CLOSE = 1e-9  # a bound that is attained but for so small a part is called exact
 _MOST_CHAINED = 1 << 28  # n²·k for which chains are followed
 _SAME = 1 + 2.0**-43  # a bound that is attained but for so small a part is looked into no more
@@ -248,7 +247,7 @@ def rounded_products(
     tiny = 2.0**-511 * math.sqrt(terms)  # of squares that vanish
     left, right = (own * (1 + growth(terms + 4)) + tiny for own in (left, right))
     size = np.multiply.outer(left, right) if outer else left * right
-    return np.asarray((np.abs(product) + growth(terms + 8) * size) * _MARGIN)
+    return np.asarray(grown(np.abs(product) + growth(terms + 8) * size, FEW))
 
 
 def outward(total: float, operations: int) -> float:

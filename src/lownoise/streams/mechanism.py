@@ -38,7 +38,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.abstract import Loss
 from lownoise.noise.mechanism import covering
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth, square_up, up
+from lownoise.numbers.rounding import grown, growth, square_up, up
 from lownoise.release.regions import normal_quantile
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
     from lownoise.streams.pairs import AbstractPair
 
-_MARGIN = 1 + 2.0**-40
 _FAR = 2.0**100  # beside which a coordinate says nothing
 _LEFT = 2.0**-40
 _LEAST_COVER = 2.0**-24
@@ -125,7 +124,7 @@ class StreamMechanism(AbstractStreamMechanism):
     def loss(self) -> Loss:
         """What the whole stream reveals, from the final codes and the final noise alone."""
         main, side = self.main_up, self.side_up
-        mu = up(math.hypot(main, side) * (1 + 2.0**-50)) if main or side else 0.0
+        mu = up(grown(math.hypot(main, side), 2.0**-50)) if main or side else 0.0
         return Loss(math.inf, 0.0, square_up(mu) / 2, mu)
 
     @cached_property
@@ -190,7 +189,7 @@ class StreamMechanism(AbstractStreamMechanism):
         residual = self.participation.count * self.pair.residual_up
         moves = 2 * (off + slack * whole) + residual * self.change_steps
         constant = self.change_steps == 0
-        return frozen(np.where(constant, 0.0, moves * _MARGIN))
+        return frozen(np.where(constant, 0.0, grown(moves)))
 
     def integers(self, unit: Vector, randomness: Randomness) -> Integers:
         """Return the noise of some rounds, shape (k, r): L·unit and what hides its rounding.

@@ -22,7 +22,7 @@ from lownoise.kinds import PACKED, Field, Kinds
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.normals import Tail, normals
-from lownoise.numbers.rounding import growth, up
+from lownoise.numbers.rounding import grown, growth, up
 from lownoise.questions.streams import Prefix
 from lownoise.sensitivity.patterns import fitting, gram_up, worst
 from lownoise.sensitivity.trees import tree_up
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 LARGEST = 7.0  # a normal number beyond it, one in 4·10^11, is handled apart
 CLOSE = 2.0**-46  # how far a number that is drawn is from a true normal number
-_MARGIN = 1 + 2.0**-40
 _BITS = 400  # of balls
 _BLOCK = 1 << 15
 
@@ -225,21 +224,21 @@ class DensePair(AbstractKeptPair):
         B, C = self.noise, self.strategy
         wanted = self.workload.matrix()
         off = growth(len(C) + 3) * (np.abs(B) @ np.abs(C)) + 2.0**-50 * np.abs(wanted)
-        return up(_longest(np.abs(wanted - B @ C) + off * _MARGIN))
+        return up(_longest(np.abs(wanted - B @ C) + grown(off)))
 
     @cached_property
     def _lengths(self) -> float:
-        return norm2_up(np.abs(self.noise).sum(axis=1)) * _MARGIN
+        return grown(norm2_up(np.abs(self.noise).sum(axis=1)))
 
     @cached_property
     def error_up(self) -> float:
         """At least ‖computed B·z − B·ξ‖₂ for one column of numbers."""
-        return up((growth(self.sources + 2) * LARGEST + CLOSE) * self._lengths * _MARGIN)
+        return up(grown((growth(self.sources + 2) * LARGEST + CLOSE) * self._lengths))
 
     @cached_property
     def size_up(self) -> float:
         """At least ‖B·z‖₂."""
-        return up(LARGEST * self._lengths * _MARGIN)
+        return up(grown(LARGEST * self._lengths))
 
     def apply(self, z: Vector) -> Vector:
         """Return B·z; what a row does not use is 0 exactly, so later numbers leave no trace."""
@@ -331,19 +330,19 @@ class TreePair(AbstractKeptPair):
             own = variance * (1 + own / before) if self.weighted else 1.0
             before = variance
             total += own
-        return total * _MARGIN
+        return grown(total)
 
     @property
     def error_up(self) -> float:
         """At least ‖computed B·z − B·ξ‖₂ for one column of numbers."""
         roundings = 8 * len(self._counts) + 8
         most = growth(roundings) * LARGEST + CLOSE
-        return up(self._row_sum * most * math.sqrt(self.rounds) * _MARGIN)
+        return up(grown(self._row_sum * most * math.sqrt(self.rounds)))
 
     @property
     def size_up(self) -> float:
         """At least ‖B·z‖₂."""
-        return up(self._row_sum * LARGEST * math.sqrt(self.rounds) * _MARGIN)
+        return up(grown(self._row_sum * LARGEST * math.sqrt(self.rounds)))
 
     def apply(self, z: Vector) -> Vector:
         """Return B·z; z is ordered by level, and within it by round."""

@@ -19,7 +19,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.kinds import VECTOR, Field
 from lownoise.numbers.intervals import precision
-from lownoise.numbers.rounding import growth, up
+from lownoise.numbers.rounding import grown, growth, up
 from lownoise.questions.streams import Decayed, Prefix
 from lownoise.sensitivity.patterns import fitting
 from lownoise.streams.pairs import CLOSE, PAIRS, AbstractPair, close_normals
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.participation import Participation
 
 FARTHEST = 64.0  # a normal number beyond it has a chance below 10^-890
-_MARGIN = 1 + 2.0**-40
 _BITS = 400  # of balls
 _UNIT = 64  # bits of a running sum below 1
 _SHIFT = 128  # bits of a decay
@@ -113,7 +112,7 @@ class RecursivePair(AbstractPair):
             total = arb(1) + _pair_sum(own, weights, self.rounds - 1)
             found = float(total.sqrt().upper())
         # a decay so near 1 that balls do not tell it apart proves nothing
-        return up(found * (1 + 2.0**-50)) if math.isfinite(found) else math.inf
+        return up(grown(found, 2.0**-50)) if math.isfinite(found) else math.inf
 
     def _patterned_up(self, participation: Participation) -> float:
         """At least how far one person moves C·x: ‖Σ_l C_{lb}‖ with |c_t| in place of c_t, or more.
@@ -129,7 +128,7 @@ class RecursivePair(AbstractPair):
             weights = [abs(arb(w)) for w in self.weights.tolist()]
             total = _strided_sum(decays, weights, (n, count, participation.separation))
             found = float(total.sqrt().upper())
-        return up(found * (1 + 2.0**-50)) if math.isfinite(found) else math.inf
+        return up(grown(found, 2.0**-50)) if math.isfinite(found) else math.inf
 
     @cached_property
     def residual_up(self) -> float:
@@ -153,13 +152,13 @@ class RecursivePair(AbstractPair):
             for part, base in zip([*left, *right], [*above, *below], strict=True):
                 total += abs(part) * _geometric(base * base, self.rounds).sqrt()
             found = float(total.upper())
-        return up(found * (1 + 2.0**-50)) if math.isfinite(found) else math.inf
+        return up(grown(found, 2.0**-50)) if math.isfinite(found) else math.inf
 
     @cached_property
     def _column_sum(self) -> float:
         """At least Σ|b_t|."""
         sizes = np.abs(self.answer_weights).tolist()
-        return math.fsum(b * own for b, own in zip(sizes, self._memory, strict=True)) * _MARGIN
+        return grown(math.fsum(b * own for b, own in zip(sizes, self._memory, strict=True)))
 
     @cached_property
     def _memory(self) -> list[float]:
@@ -168,7 +167,7 @@ class RecursivePair(AbstractPair):
         for decay in self.decays:
             left = 1 - abs(decay)
             few = Fraction(self.rounds) if left == 0 else min(Fraction(self.rounds), 1 / left)
-            found.append(float(few) * _MARGIN)
+            found.append(grown(float(few)))
         return found
 
     @cached_property
@@ -181,12 +180,12 @@ class RecursivePair(AbstractPair):
             for b, own in zip(np.abs(self.answer_weights).tolist(), self._memory, strict=True)
         )
         most = self._column_sum * (CLOSE + FARTHEST * growth(2)) + lost
-        return up(most * math.sqrt(self.rounds) * _MARGIN)
+        return up(grown(most * math.sqrt(self.rounds)))
 
     @cached_property
     def size_up(self) -> float:
         """At least ‖B·z‖₂."""
-        return up(self._column_sum * FARTHEST * math.sqrt(self.rounds) * _MARGIN)
+        return up(grown(self._column_sum * FARTHEST * math.sqrt(self.rounds)))
 
     def variances(self, first: int, count: int) -> Vector:
         """Return the squared length of `count` rows of B from `first`, shape (count,)."""

@@ -14,6 +14,7 @@ from lownoise.engines import TotalsQuery
 from lownoise.errors import PlanError
 from lownoise.noise.means import MeanTotals, coding_for
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import grown
 from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.bodies import RoundedBody
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from lownoise.streams.pairs import AbstractPair
     from lownoise.streams.sums import AbstractSums
 
-_MARGIN = 1 + 2.0**-40
 _FINEST_BITS = 40  # log2 of the noise in steps
 _FEWEST_BITS = 20
 _TOTAL_BITS = 62  # of an answer in steps
@@ -172,13 +172,13 @@ class AbstractStreamMechanism(ABC):
             found = changes.body.widths() + changes.slack
         else:
             found = changes.widths()
-        return frozen(found[: self.coding.step.size] * _MARGIN)
+        return frozen(grown(found[: self.coding.step.size]))
 
     @cached_property
     def extent_steps(self) -> Vector:
         """At least every |code|, shape (r,)."""
-        most = np.asarray(self.coding.extent * _MARGIN)
-        return frozen(most / self.coding.step * _MARGIN + 1)
+        most = np.asarray(grown(self.coding.extent))
+        return frozen(grown(most / self.coding.step) + 1)
 
 
 def round_totals(
@@ -231,7 +231,7 @@ def steps_of(
     mean = math.sqrt(pair.mean_variance)
     finest = np.floor(np.log2(np.where(moves, thin * min(1.0, mean), 1.0))) - _FINEST_BITS
     largest = extent * workload.longest + wide * math.sqrt(pair.largest_variance) * 16 * LARGEST
-    room = np.ceil(np.log2(np.where(moves, largest * _MARGIN, 1.0))) - _TOTAL_BITS
+    room = np.ceil(np.log2(np.where(moves, grown(largest), 1.0))) - _TOTAL_BITS
     code = np.ceil(np.log2(np.where(moves, extent, 1.0))) - _CODE_BITS
     noise = np.ceil(np.log2(np.where(moves, wide, 1.0) * LARGEST)) - _FLOAT_BITS + 8
     exponent = np.maximum.reduce([finest, room, code, noise])

@@ -35,7 +35,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.kinds import PACKED_ROW, Field
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth, up
+from lownoise.numbers.rounding import grown, growth, up
 from lownoise.numbers.row_norms import scaled_row_squares
 from lownoise.questions.streams import Prefix
 from lownoise.sensitivity.toeplitz import toeplitz_up
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from lownoise.questions.streams import AbstractStreamWorkload
     from lownoise.sensitivity.participation import Participation
 
-_MARGIN = 1 + 2.0**-40
 _LEAF = 32
 _RADIX = 16
 _LAYER = 8 * 2.0**-53
@@ -119,21 +118,19 @@ class ToeplitzPair(AbstractKeptPair):
         made, off = product(self.noise, self.strategy)
         wanted = self.workload.first_column()
         apart = np.abs(wanted - made) + 2.0**-50 * (np.abs(wanted) + np.abs(made))
-        return up((norm2_up(apart) + off) * _MARGIN)
+        return up(grown(norm2_up(apart) + off))
 
     @cached_property
     def error_up(self) -> float:
         """At least ‖computed B·z − B·ξ‖₂ for one column of numbers."""
         total, n = sum_up(self.noise), self.rounds
         # Young: ‖B·δ‖₂ ≤ ‖b‖₁·‖δ‖₂
-        return up(
-            (causal_error(total, n, LARGEST) + total * CLOSE * math.sqrt(n)) * _MARGIN,
-        )
+        return up(grown(causal_error(total, n, LARGEST) + total * CLOSE * math.sqrt(n)))
 
     @cached_property
     def size_up(self) -> float:
         """At least ‖B·z‖₂."""
-        return up(sum_up(self.noise) * LARGEST * math.sqrt(self.rounds) * _MARGIN)
+        return up(grown(sum_up(self.noise) * LARGEST * math.sqrt(self.rounds)))
 
     def apply(self, z: Vector) -> Vector:
         """Return B·z."""
@@ -203,7 +200,7 @@ class NormalizedPair(AbstractKeptPair):
     def _parts_up(self) -> float:
         """At least ‖W·N·∇‖₂: N, and what is summed by parts, row by row (Cauchy and Schwarz)."""
         before = np.cumsum(np.square(self._steps)) * (1 + growth(self.rounds + 4))
-        return up((float(self.lengths[0]) + math.sqrt(float(np.sum(before)))) * _MARGIN)
+        return up(grown(float(self.lengths[0]) + math.sqrt(float(np.sum(before)))))
 
     @cached_property
     def residual_up(self) -> float:
@@ -211,7 +208,7 @@ class NormalizedPair(AbstractKeptPair):
         made, off = product(self.noise, self.strategy)
         apart = np.abs(1.0 - made) + 2.0**-50 * (1.0 + np.abs(made))
         short = float(self.lengths[-1])
-        return up(self._parts_up * (norm2_up(apart) + off) / short * _MARGIN)
+        return up(grown(self._parts_up * (norm2_up(apart) + off) / short))
 
     @cached_property
     def error_up(self) -> float:
@@ -221,13 +218,13 @@ class NormalizedPair(AbstractKeptPair):
         # the sums by parts go through runs, and then through the totals of runs
         roundings = growth(_RUN + n // _RUN + 16)
         size = total * LARGEST * (float(self.lengths[0]) + sum_up(self._steps))
-        return up((off * self._parts_up + roundings * size * math.sqrt(n)) * _MARGIN)
+        return up(grown(off * self._parts_up + roundings * size * math.sqrt(n)))
 
     @cached_property
     def size_up(self) -> float:
         """At least ‖B·z‖₂."""
         size = sum_up(self.noise) * LARGEST * math.sqrt(self.rounds)
-        return up(size * self._parts_up * _MARGIN)
+        return up(grown(size * self._parts_up))
 
     def apply(self, z: Vector) -> Vector:
         """Return B·z; row t sees the first t numbers only."""
@@ -305,7 +302,7 @@ def causal_error(column_sum: float, rounds: int, largest: float) -> float:
         off += 2 * (_THRICE * _transform(2 * size) + growth(2 * (_RADIX + 4)))
         size //= _RADIX
     off += growth(_LEAF + 2) + growth(levels + 2)
-    return up(off * up(column_sum) * length * (1 + 2.0**-40))
+    return up(grown(off * up(column_sum) * length))
 
 
 def product(first: Vector, second: Vector) -> tuple[Vector, float]:
@@ -325,7 +322,7 @@ def product(first: Vector, second: Vector) -> tuple[Vector, float]:
     found = np.fft.irfft(np.fft.rfft(first, length) * np.fft.rfft(second, length), length)[:n]
     norms = [(sum_up(a), norm2_up(b)) for a, b in ((first, second), (second, first))]
     off = (_THRICE * _transform(length) + growth(8)) * min(a * b for a, b in norms)
-    return frozen(found), up(off * (1 + 2.0**-40))
+    return frozen(found), up(grown(off))
 
 
 def _transform(length: int) -> float:
