@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.numbers.rounding import grown
+
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
-_OUTWARD = 1 + 2.0**-40
 _HALVINGS = 100
 
 
@@ -38,7 +39,7 @@ def ball_moment(dimension: int, radii: Vector, chances: Vector, order: float) ->
     if not mean > 0:
         return math.inf
     square = float(chances @ np.square(relative)) / (d + 2)
-    return math.exp((math.log(mean) + log) / q) / math.sqrt(square) * _OUTWARD
+    return grown(math.exp((math.log(mean) + log) / q) / math.sqrt(square))
 
 
 def ball_quantile(dimension: int, radii: Vector, chances: Vector, chance: float) -> float:
@@ -64,4 +65,4 @@ def ball_quantile(dimension: int, radii: Vector, chances: Vector, chance: float)
         middle = (low + high) / 2
         low, high = (low, middle) if beyond(middle) <= chance else (middle, high)
     square = float(chances @ np.square(radii)) / (dimension + 2)
-    return high / math.sqrt(square) * _OUTWARD
+    return grown(high / math.sqrt(square))
