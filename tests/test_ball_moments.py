@@ -373,3 +373,27 @@ def test_a_specification_asks_for_the_same(tmp_path):
     path.write_text(SPEC.format('{kind = "ball", dimension = 2, order = 1}'))
     with pytest.raises(SpecError, match="no Euclidean ball"):
         read_spec(path).plan()
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(
+    ("radius", "weights"),
+    [
+        (2.0**-40, None),
+        (2.0**-190, None),
+        (1.0, [1e-61, 1e-61, 1e-54, 1e4, 1e-54]),
+        (1.0, [1e-11, 1e56, 1e9, 1e-47, 1e31]),
+    ],
+)
+def test_units_and_weights_that_are_far_apart_have_noise(radius, weights, relation):
+    """Squares in small units weigh next to nothing beside the count of records."""
+    plan = ln.plan(
+        ln.Moments(["a", "b"], ln.Ball(2, radius)),
+        budget=ln.zcdp(0.5),
+        relation=relation,
+        size=ROWS if relation == "substitute" else None,
+        weights=weights,
+    )
+    assert np.all(plan.standard_deviation > 0)
+    assert plan.terms.mechanism.loss.mu <= plan.terms.parameter
+    assert weights is not None or plan.certificate.gap < 1e-6

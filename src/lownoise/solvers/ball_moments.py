@@ -87,10 +87,10 @@ def _most_apart(n: float) -> float:
     return (1 - 2 * n + math.sqrt(max(1 - 4 * n, 0.0))) / 4
 
 
-def _root(form: Vector, floor: float) -> Vector:
-    """Return the root of a symmetric matrix, of which no value is below a part of the greatest."""
-    values, axes = np.linalg.eigh(form)
-    return np.asarray((axes * np.sqrt(np.maximum(values, floor * values[-1]))) @ axes.T)
+def _root(form: Vector) -> Vector:
+    """Return the root of a form of two numbers, whose sizes may be as unlike as weights are."""
+    whole = math.sqrt(max(form[0, 0] * form[1, 1] - form[0, 1] ** 2, 0.0))
+    return np.asarray((form + whole * np.eye(2)) / math.sqrt(np.trace(form) + 2 * whole))
 
 
 class _Kinds:
@@ -207,7 +207,7 @@ class _Kinds:
         n, a = asked[0] / max(roots[0], _FAINT), asked[1] / max(roots[1], _FAINT) / 2
         # the trace and the count: G⁻¹ # C of the form whose root fidelity is of
         unit = np.array([asked[2] / math.sqrt(self.d), math.sqrt(c[3]) * self.last])
-        root = _root(np.outer(unit, unit) * self._block(mass), _FAINT)
+        root = _root(np.outer(unit, unit) * self._block(mass))
         form = np.linalg.inv(root / np.outer(unit, unit))
         last = np.array([self.omega.size - 1])
         each = np.empty(self.omega.size)
@@ -270,7 +270,7 @@ class _Kinds:
             products = math.sqrt(split * share / (d * (d - 1)))
             squares = math.sqrt(split * (1 - share) / (d - 1))
             unit = np.array([asked[2] / math.sqrt(d), asked[3]])
-            root = _root(np.outer(unit, unit) * block, 0.0)
+            root = _root(np.outer(unit, unit) * block)
             first = math.sqrt(mass / d)
             shares = np.array(
                 [
@@ -304,7 +304,10 @@ class _Kinds:
         alone = alone * self.unit[self.kept]
         covariance = np.linalg.inv(form)
         block = np.eye(self.places.size)
-        block[:d, :d] = (np.eye(d) - 1 / d) / a + covariance[0, 0] / d / d
+        even = float(covariance[0, 0]) / d / d
+        # where one of both hardly matters, the other has enough beside it to be seen
+        block[:d, :d] = (np.eye(d) - 1 / d) * max(1 / a, _FAINT * d * even)
+        block[:d, :d] += max(even, _FAINT / d / a)
         if len(form) > 1:
             block[:d, d] = block[d, :d] = covariance[0, 1] / d
             block[d, d] = covariance[1, 1]
