@@ -158,3 +158,12 @@ def test_a_dialect_has_its_own_separator_and_quotes_or_none(tmp_path, between, q
     assert rows == {"a": ["1,5", "3", None], "b": ["2" if quoted else 'y"', None, None]}
     with pytest.raises(TableError, match="each column once there, with commas between"):
         open_text(path, ["a"])
+
+
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-be"])
+def test_what_is_no_utf_8_from_its_first_letter_is_said_to_be(tmp_path, coding):
+    path = tmp_path / "t.csv"
+    mark = "" if coding == "utf-16" else "\ufeff"  # Python writes one by itself, or none
+    path.write_text(f"{mark}a,b\n1,2\n", encoding=coding)
+    with pytest.raises(TableError, match="UTF-16; save it as UTF-8"):
+        open_text(path, ["a"])

@@ -321,8 +321,19 @@ def test_partitions_of_text(tmp_path):
         (tmp_path / f"s={state}" / "t.csv").write_text(f"a;s\n1,5;no\n2;{state}\n")
     given = ln.Table(f"{tmp_path}/*/*.csv", separator=";", decimal=",", partitions=["s"])
     assert texts(given, "s", "a") == [("CA", "1.5"), ("CA", "2"), ("TX", "1.5"), ("TX", "2")]
-    with pytest.raises(TableError, match="partitions are all that is asked"):
-        opened(given, Columns(["s"]))
+
+
+@pytest.mark.parametrize("header", ["a,b\n", "\n", ",,\n", "a,a,a\n", '"a\n",b\n'])
+def test_folders_alone_may_be_asked_of_text_and_have_a_value_a_row(tmp_path, header):
+    """Whatever the first line names: no column of it is asked."""
+    for state, rows in (("TX", "1,2\n\n,,,\n"), ("CA", '"3\n",4\n"5'), ("no", "")):
+        (tmp_path / f"s={state}").mkdir()
+        (tmp_path / f"s={state}" / "t.csv").write_text(header + rows)
+    for suffix in ("csv", "*"):
+        given = ln.Table(f"{tmp_path}/*/*.{suffix}", partitions=["s"])
+        assert texts(given, "s") == [("CA",)] * 2 + [("TX",)] * 3
+    plan = ln.plan(ln.Histogram("s", ["TX", "CA"]), budget=ln.zcdp(1e6), relation="add_remove")
+    assert plan.release(given)["s"].round().tolist() == [3, 2]
 
 
 # ---------------------------------------------------------------- addresses

@@ -155,6 +155,7 @@ def test_a_path_pays_as_the_account_that_it_holds(name, tmp_path):
     path, call = tmp_path / "office.ledger", releases()[name]
     said(lambda: call(path, tmp_path / "s"), "does not exist", "create", "open_or_create")
     assert list(tmp_path.iterdir()) == []
+    said(lambda: call(tmp_path, tmp_path / "s"), "is a folder; give the path of a ledger's file")
     ledger = ln.Ledger.create(path, "office", ln.zcdp(0.25))
     call(str(path), tmp_path / "s")
     if name == "stream that started":

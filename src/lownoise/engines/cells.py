@@ -146,7 +146,8 @@ def first_record(file: Any, path: Path | str, dialect: Dialect) -> list[str]:  #
         dialect: what it is written in.
 
     Raises:
-        TableError: where its first line ends with a carriage return alone.
+        TableError: where its first line ends with a carriage return alone, or begins as UTF-16
+            does, which is none of these bytes.
     """
     found: list[str] = next(records(_first_lines(file, path), dialect), [])
     return found
@@ -158,6 +159,8 @@ def _first_lines(file: Any, path: Path | str) -> Iterator[str]:  # noqa: ANN401
     for raw in file:
         line = decoded(raw)
         if first:
+            if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise TableError(f"table={path} is text in UTF-16; save it as UTF-8")
             line = line.removeprefix("\ufeff")
             # the last line of a file with none but carriage returns, too: rows, or no row
             if b"\r" in (raw.rstrip(b"\r\n") if raw.endswith(b"\n") else raw):

@@ -88,9 +88,11 @@ class TextFile:
                 how = "does not stand" if column not in header else "stands twice"
                 raise TableError(
                     f"column={column!r} {how} in the first line of {self.shown or self.path}; "
-                    f"name each column once there, with {_NAMES[self.dialect.separator]} between",
+                    f"name each column once there, with {_NAMES[self.dialect.separator]} between, or "
+                    "say what is between by lownoise.Table(path, separator=…)",
                 )
-        return Parser(tuple(map(header.index, columns)), len(header), self.dialect)
+        places = tuple(map(header.index, columns)) or (0,)  # whichever, to know how many rows
+        return Parser(places, max(len(header), 1), self.dialect)
 
     def _open(self) -> Any:  # noqa: ANN401
         packed = self.path.name.lower().endswith(".gz")
@@ -140,7 +142,7 @@ class TextSource(AbstractSource):
         """Return an Arrow reader of the columns as texts, null where a row has no such field."""
         import pyarrow as pa
 
-        schema = pa.schema([(name, pa.string()) for name in self.columns])
+        schema = pa.schema([(name, pa.string()) for name in self.columns or [""]])
 
         def batch(columns: list[Column]) -> Any:  # noqa: ANN401
             return pa.record_batch([column.texts() for column in columns], schema=schema)
@@ -229,7 +231,7 @@ def open_text(
 
     Args:
         path: a file of text, compressed where its name ends with .gz.
-        columns: the names that are read.
+        columns: the names that are read; without one the reader has some column called "".
         dialect: what it is written in; None for what its name says.
         shown: as of a `TextFile`.
 

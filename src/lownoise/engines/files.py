@@ -108,8 +108,6 @@ def _opened(
     """Return how files are read, and whether the engine reads them itself."""
     own = columns.without(table.partitions)
     kind = kind_of(table, files)
-    if kind is CSV and not own.names:
-        raise TableError("partitions are all that is asked; ask for a column of the files, too")
     form = (
         _parquet(connection, own)
         if kind is PARQUET

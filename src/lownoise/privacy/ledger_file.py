@@ -79,6 +79,8 @@ def transaction(path: Path, *, create: bool = False) -> Iterator[sqlite3.Connect
         LedgerError: where it does not exist, is no ledger, is cut short or cannot be written.
     """
     try:
+        if path.is_dir():
+            raise LedgerError(f"ledger={path} is a folder; give the path of a ledger's file")
         if not create and not path.is_file():
             raise LedgerError(
                 f"ledger={path} does not exist; open an account in it with Ledger.create, "
