@@ -19,6 +19,7 @@ from lownoise.certificate.additive import proof_from_fields
 from lownoise.certificate.staircase import least_square_down
 from lownoise.errors import FileError
 from lownoise.noise import AdditiveMechanism
+from lownoise.noise.groups import AbstractGroupTotals
 from lownoise.numbers.rounding import exact, float_up, shrunk
 from lownoise.privacy import ApproxDP, PureDP
 from lownoise.release.guarantees import brief_up
@@ -91,6 +92,8 @@ def additive_bound(terms: Terms) -> Bound | None:
     """
     view, added = terms.view, isinstance(terms.mechanism, AdditiveMechanism)
     if terms.size is None or not (added and isinstance(view.body, AbstractBody)):
+        return None
+    if isinstance(terms.mechanism.totals, AbstractGroupTotals):  # its body is that of one group
         return None
     d = view.body.dimension
     if view.embed is not None or not (d == 1 or terms.order == _EUCLIDEAN):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
 
-_OUTSIDE = "A row outside these records is left out; nothing says how many were."
+_OUTSIDE = "A row outside the records that are counted is left out; nothing says how many were."
 
 
 @final
