@@ -82,7 +82,7 @@ class MeasuredTables:
         for k in range(len(varied) + 1):
             yield from itertools.combinations(varied, k)
 
-    def told(self, space: Margin) -> tuple[float, list[tuple[int, float]]]:
+    def shares_of(self, space: Margin) -> tuple[float, list[tuple[int, float]]]:
         """Return σ² of a residual space, and the share of each table that tells of it."""
         found = []
         for place, own in enumerate(self.sets):
@@ -96,7 +96,7 @@ class MeasuredTables:
         """Return s² of each group of a margin that follows."""
         total = 0.0
         for space in self._spaces(chosen):
-            part = self.told(space)[0]
+            part = self.shares_of(space)[0]
             for i in chosen:
                 n = self.sizes[i]
                 part *= 1 - 1 / n if i in space else 1 / n**2
@@ -114,7 +114,7 @@ class MeasuredTables:
         total: Any = np.zeros((*self.shape(chosen), width))
         for space in self._spaces(chosen):
             found: Any = 0.0
-            for place, share in self.told(space)[1]:
+            for place, share in self.shares_of(space)[1]:
                 own = self.sets[place]
                 away = tuple(k for k, i in enumerate(own) if i not in space)
                 found = found + share * tables[place].sum(axis=away)
@@ -131,7 +131,7 @@ class MeasuredTables:
             np.zeros((math.prod(self.shape(chosen)), count)) for count in self.cells
         ]
         for space in self._spaces(chosen):
-            for place, share in self.told(space)[1]:
+            for place, share in self.shares_of(space)[1]:
                 own, part = self.sets[place], np.full((1, 1), share)
                 for i in sorted({*own, *chosen}):
                     n = self.sizes[i]

@@ -108,7 +108,7 @@ def size_for(
         interval: as of `budget_for`.
         level: as of `budget_for`.
         **asked: the arguments of `ln.plan` but for the size; `relation` is "substitute" by default,
-            as a number of records that is private is not declared.
+            as a private number of records is not the user's to choose.
 
     Raises:
         PlanError: where an argument is out of range, the number of records is private, or a

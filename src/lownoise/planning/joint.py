@@ -146,9 +146,9 @@ class JointPlan:
         return cls(
             {name: read[place] for name, place in members.places.items()},
             members.budget,
-            members.said("shares"),
-            members.said("importance"),
-            members.said("apart"),
+            members.statement("shares"),
+            members.statement("importance"),
+            members.statement("apart"),
         )
 
     def release(self, table: Any, ledger: Payer | None = None) -> JointRelease:  # noqa: ANN401

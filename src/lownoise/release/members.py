@@ -198,10 +198,10 @@ class Members:
             raise FileError(f"{DOCUMENT}.members are others than {kind} names")
         found = cls(folder, fields, kind, places, budget_from_dict(fields["budget"]))
         for word in _SPLIT if kind == "plans" else ():
-            found.said(word)
+            found.statement(word)
         return found
 
-    def said(self, word: str) -> Any:  # noqa: ANN401 (a number, or one by name)
+    def statement(self, word: str) -> Any:  # noqa: ANN401 (a number, or one by name)
         """Return what is said of plans: "shares" and "importance" by name, and "apart".
 
         Raises:
@@ -254,7 +254,8 @@ class Members:
         if self.kind != "plans":
             return
         parts = {place: own.parameter ** (2 if own.gaussian else 1) for place, own in every.items()}
-        whole, shares, matters = sum(parts.values()), self.said(_SHARES), self.said(_IMPORTANCE)
+        whole = sum(parts.values())
+        shares, matters = self.statement(_SHARES), self.statement(_IMPORTANCE)
         of = {place: matters[name] for name, place in self.places.items()}
         for name, place in self.places.items():
             if not math.isclose(shares[name], parts[place] / whole, rel_tol=_NEAR):
