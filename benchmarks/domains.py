@@ -46,6 +46,14 @@ def _others() -> dict[str, Any]:
         "counts with a total": ln.intersection(ln.Box([0] * 3, [3, 4, 5]), ln.Slab([1] * 3, 0, 7)),
         "counts with a total, 20": ln.intersection(*totals),
         "lens": ln.intersection(ln.Ball(3), ln.Ball(3, center=[1, 0, 0])),
+        "lens, 5": ln.intersection(ln.Ball(5), ln.Ball(5, center=np.eye(5)[0])),
+        "differences of a lens, 8": ln.difference_body(
+            ln.intersection(ln.Ball(8), ln.Ball(8, center=np.eye(8)[0]))
+        ),
+        "ball and slab, 8": ln.intersection(ln.Ball(8), ln.Slab(np.ones(8), -0.2, 9)),
+        "lens and slab, 5": ln.intersection(
+            ln.Ball(5), ln.Ball(5, center=np.eye(5)[0]), ln.Slab(np.eye(5)[1], -0.3, 5)
+        ),
         "box and ellipsoid": ln.intersection(
             ln.Box([-1] * 3, [1] * 3), ln.Ellipsoid(turn * [2, 1.2, 0.5], [0.2, 0, 0])
         ),

@@ -32,12 +32,22 @@ from lownoise.sets.bodies import (
     TensorChanges,
 )
 from lownoise.sets.frames import find_frame
+from lownoise.solvers.generation import generate
 from lownoise.solvers.image import image_solution
+from lownoise.solvers.newton import Problem
 from lownoise.solvers.oracle import oracle_solution
 from lownoise.solvers.points import point_solution
+from lownoise.solvers.pricing import PointVertices
 from lownoise.solvers.section import far_changes, least_section
 from lownoise.solvers.sides import INTERRUPTED
-from lownoise.solvers.solution import RTOL, Asked, Solution, honest, lower_triangle
+from lownoise.solvers.solution import (
+    FLOOR_SHARE,
+    RTOL,
+    Asked,
+    Solution,
+    honest,
+    lower_triangle,
+)
 from lownoise.solvers.tensors import rotated, tensor_solution
 
 if TYPE_CHECKING:
@@ -124,8 +134,10 @@ def section_solution(body: SectionBody, asked: Asked) -> Solution:
         return _by_extremes(body, oracle, asked)
     found = _by_quadratics(body, asked, frame, none)
     own = found.claim.certificate()
-    if oracle is None or found.status == INTERRUPTED or own.gap <= asked.rtol:
+    if found.status == INTERRUPTED or own.gap <= asked.rtol:
         return found
+    if oracle is None:
+        return _turned(found, asked, frame)
     assert isinstance(found.claim.body, SectionBody)  # noqa: S101 (with multipliers)
     other = _by_extremes(found.claim.body, oracle, asked)
     proof = other.claim.certificate()
@@ -156,6 +168,30 @@ def _by_quadratics(body: SectionBody, asked: Asked, frame: Frame, none: SectionD
         c = points.query_weights[: len(rows)]
         claim = replace(claim, dual=replace(points, query_weights=frozen(c.copy())))
     return Solution(claim, honest(found.status, claim, asked.rtol), found.steps)
+
+
+def _turned(found: Solution, asked: Asked, frame: Frame) -> Solution:
+    """Return the solution with the ellipsoid around its points where that can be proved to do.
+
+    The points are few, and the body of few directions: what turns with it is tried besides.
+    """
+    claim, body = found.claim, found.claim.body
+    assert isinstance(body, SectionBody)  # noqa: S101 (the caller made it)
+    assert isinstance(claim.dual, SectionDual)  # noqa: S101 (likewise)
+    if body.rotated is None or frame.view is not None or not frame.exact:
+        return found
+    points = body.changes(claim.dual.points)[0]
+    problem = Problem(
+        queries=asked.rows, order=asked.order, moves=body.moves, floor=FLOOR_SHARE * asked.rtol
+    )
+    least = generate(problem, PointVertices(points, moves=body.moves), rtol=asked.rtol)
+    center = least.cover_weights @ points[least.cover_indices] if body.moves else claim.center
+    form = least.factor @ least.factor.T
+    for own, at in ((form, center), (body.rotated.averaged(form), body.rotated.along(center))):
+        other = replace(claim, shape=DenseShape(np.linalg.cholesky(own)), center=frozen(at))
+        if other.certificate().upper < claim.certificate().upper:
+            claim = other
+    return replace(found, claim=claim, status=honest(found.status, claim, asked.rtol))
 
 
 def _by_extremes(body: SectionBody, oracle: AbstractOracleBody, asked: Asked) -> Solution:

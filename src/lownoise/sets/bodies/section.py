@@ -34,6 +34,7 @@ from lownoise.sets.norms import WalkNorm
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Chosen, Vector
     from lownoise.sets.bodies.oracle import AbstractOracleBody
+    from lownoise.sets.bodies.rotations import Rotated
     from lownoise.sets.norms import AbstractNorm
     from lownoise.sets.unit_balls import AbstractUnitBall
 
@@ -250,7 +251,16 @@ class SectionBody(AbstractBody):
             longest = min(longest, self._bounded(matrix, center, y, tilt, far))
         if self.oracle is not None and self.oracle.resolves(len(matrix)):
             longest = min(longest, self.oracle.farthest(matrix, center, limit=longest).upper)
+        elif self.rotated is not None:
+            longest = self.rotated.length_up(matrix, center, longest)
         return longest if longest >= 0 else math.inf  # not a number proves nothing
+
+    @cached_property
+    def rotated(self) -> Rotated | None:
+        """What is left of it where it can be turned about few directions."""
+        from lownoise.sets.bodies.rotations import rotated
+
+        return rotated(self)
 
     def _candidates(self) -> list[tuple[Vector, Vector]]:
         m = len(self.section.rows)
