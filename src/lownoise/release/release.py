@@ -209,10 +209,7 @@ class Release(Guaranteed):
     @cached_property
     def _marginals(self) -> MarginalAnswers:
         if not isinstance(self.terms.question, Marginals):
-            raise PlanError(
-                "counts, distributions and quantiles are of ln.Marginals, ln.Count, ln.Histogram "
-                "and ln.Distribution; other answers have estimate and interval"
-            )
+            raise PlanError("counts and quantiles are of ln.Marginals, ln.Count, ln.Distribution")
         return MarginalAnswers(self.terms, np.asanyarray(self.integers))
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Vector:
