@@ -20,8 +20,8 @@ from lownoise.noise import (
     ResponseMechanism,
 )
 from lownoise.noise.abstract import Loss, quotient_up, sampling_loss, sum_up
-from lownoise.noise.mechanism import AbstractTotals
 from lownoise.noise.response import keep_for
+from lownoise.noise.totals import AbstractTotals
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import Queries
 from lownoise.sets.bodies import PointDifferences, SymmetricBox, SymmetricPoints

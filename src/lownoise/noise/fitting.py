@@ -27,7 +27,7 @@ from lownoise.sensitivity.factors import BlockShape, DenseShape, DiagonalShape
 from lownoise.sensitivity.relations import Change, sensitivity_set
 
 if TYPE_CHECKING:
-    from lownoise.noise.mechanism import AbstractTotals
+    from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import AbstractQueries, Mean
     from lownoise.sensitivity.factors import AbstractShape

@@ -39,11 +39,8 @@ import numpy as np
 
 from lownoise.errors import FileError, PlanError
 from lownoise.noise.marginals import MarginalTotals, Piece
-from lownoise.noise.mechanism import (
-    AbstractTotals,
-    check_public,
-)
 from lownoise.noise.tables import tables_of
+from lownoise.noise.totals import AbstractTotals, check_public
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors.tables import differences
 from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
+from lownoise.noise.totals import AbstractTotals, check_public, check_rows
 from lownoise.noise.units import Repeated
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from lownoise.engines import (
     SignCoding,
 )
 from lownoise.errors import DomainError, PlanError
-from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
+from lownoise.noise.totals import AbstractTotals, check_public, check_rows
 from lownoise.noise.units import standing
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import Change

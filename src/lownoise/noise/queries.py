@@ -17,7 +17,7 @@ import numpy as np
 
 from lownoise.engines.codings import LARGEST_CODE
 from lownoise.errors import PlanError
-from lownoise.noise.mechanism import AbstractCountTotals, check_rows
+from lownoise.noise.totals import AbstractCountTotals, check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import packed
 from lownoise.sensitivity.relations import checked_relation

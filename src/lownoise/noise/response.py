@@ -19,7 +19,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import Loss
-from lownoise.noise.mechanism import check_rows
+from lownoise.noise.totals import check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import shrunk, up

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines import Coding, TotalsQuery
-from lownoise.noise.mechanism import AbstractTotals, AdditiveMechanism, check_public
+from lownoise.noise.mechanism import AdditiveMechanism
+from lownoise.noise.totals import AbstractTotals, check_public
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import ADD_REMOVE
 from lownoise.sets.domains import Box

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from lownoise.noise import AdditiveMechanism
     from lownoise.noise.abstract import Loss
-    from lownoise.noise.mechanism import AbstractTotals
+    from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.comparing import Builders
     from lownoise.planning.request import Request

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise.abstract import AbstractNoise
-    from lownoise.noise.mechanism import AbstractTotals
+    from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy import Shared
     from lownoise.privacy.units import PrivacyUnit

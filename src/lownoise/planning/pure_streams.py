@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError, quoted
-from lownoise.noise.mechanism import AbstractTotals, covering
+from lownoise.noise.mechanism import covering
+from lownoise.noise.totals import AbstractTotals
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.pure_noise import Setting, k_norm, laplace
 from lownoise.planning.strategies import STRATEGIES

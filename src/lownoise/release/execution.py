@@ -16,7 +16,7 @@ from lownoise.errors import (
     PlanError,
     TableError,
 )
-from lownoise.noise.mechanism import table_of
+from lownoise.noise.totals import table_of
 from lownoise.privacy import checked_ledger
 from lownoise.release import folders
 from lownoise.release.codec import Spend, now, versions

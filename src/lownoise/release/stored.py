@@ -82,7 +82,7 @@ from lownoise.sets.domains.encoding import with_program
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.noise.mechanism import AbstractTotals
+    from lownoise.noise.totals import AbstractTotals
     from lownoise.privacy import Budget
     from lownoise.privacy.units import PrivacyUnit
     from lownoise.sets.domains import AbstractDomain

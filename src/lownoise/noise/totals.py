@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Totals: integers that follow from a table, how far a neighbour moves them, and their answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, final
+
+import numpy as np
+
+from lownoise.errors import PlanError, TableError
+from lownoise.noise.units import Repeated
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.relations import checked_relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lownoise.engines import TotalsQuery
+    from lownoise.engines.queries import TableQuery
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.privacy.units import PrivacyUnit
+    from lownoise.sensitivity.relations import Relation
+
+
+@final
+@dataclass(frozen=True)
+class _All:
+    """All integers at once."""
+
+    start: int = 0
+
+
+_ALL = _All()
+
+
+class AbstractTotals(ABC):
+    """Integers that follow from a table, how far one neighbour moves them, and their answers.
+
+    Privacy rests on the integers that records become and on how far a neighbour moves their sums,
+    whatever noise is added; both are here in their final form.
+    """
+
+    relation: Relation
+    size: int | None
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """How many integers there are, r."""
+
+    @property
+    @abstractmethod
+    def changes(self) -> Any:  # noqa: ANN401 (a set, or what has a `radius_up` of its own)
+        """The set of all changes that one neighbour makes to the integers."""
+
+    @property
+    def becoming(self) -> Any:  # noqa: ANN401 (as of `changes`)
+        """What a record changes that becomes another, where their number is private.
+
+        By default twice what one changes that comes or goes, as one goes and one comes.
+        """
+        return Repeated(self.changes, 2)
+
+    @property
+    @abstractmethod
+    def reading(self) -> TableQuery[Any] | None:
+        """What is asked of a table, of which the integers follow; None where `read` alone knows."""
+
+    def read(self, table: Any) -> Any:  # noqa: ANN401 (what an engine takes, and what it makes)
+        """Return what an engine makes of a table; a `TableError` where `checked` raises one."""
+        if self.reading is None:
+            raise PlanError(f"{type(self).__name__} reads no table; plan again")
+        return self.checked(self.reading.of(table))
+
+    def checked(self, records: Any) -> Any:  # noqa: ANN401
+        """Return what was read, of the public number of rows.
+
+        Raises:
+            TableError: where the table has another.
+        """
+        check_rows(self.size, records.count)
+        return records
+
+    @abstractmethod
+    def exact(self, records: Any) -> Sequence[int]:  # noqa: ANN401
+        """Return the integers without noise: never to be shown.
+
+        Args:
+            records: what `read` returned.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+
+    @property
+    def each(self) -> TotalsQuery | None:
+        """What rows add to a unit's total before that is clipped; None where none can be."""
+        return None
+
+    @property
+    def pieces(self) -> Iterable[Any]:
+        """The pieces that integers come in, each with its `start`: one of them by default."""
+        return (_ALL,)
+
+    def part(self, records: Any, piece: Any) -> Integers:  # noqa: ANN401 (of the totals' own kind)
+        """Return one piece of the integers without noise, of any size: never to be shown.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        return np.array(list(self.exact(records)), dtype=object)
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What a file says of them beside the question, as JSON values."""
+        return {"step": self.unit.tolist()}
+
+    @property
+    @abstractmethod
+    def unit(self) -> Vector:
+        """What one step is worth in each summed answer, shape (r,)."""
+
+    @property
+    def embed(self) -> Vector | None:
+        """The matrix from summed answers to all answers, shape (m, r); None for the identity."""
+        return None
+
+    @abstractmethod
+    def answers(self, integers: Sequence[int]) -> Vector:
+        """Return the answers in their units, shape (m,)."""
+
+    def check_released(self, integers: Sequence[int]) -> None:
+        """Refuse released integers that no release has: where one is public, it is what it is.
+
+        Raises:
+            FileError: as said.
+        """
+        del integers  # of which none is public by default
+
+    @property
+    def rounding(self) -> Vector:
+        """How far from what it adds a record's integers are at most, in steps, shape (r,)."""
+        return frozen(np.zeros(self.length))
+
+
+def table_of(table: Any, unit: PrivacyUnit | None, each: TotalsQuery | None = None) -> Any:  # noqa: ANN401
+    """Return the table, or the first rows of each unit; or where that is bounded, their totals."""
+    if unit is None:
+        return table
+    from lownoise.engines.tables import UnitTable
+
+    return UnitTable(table, unit, None if unit.total is None else each)
+
+
+def check_rows(size: int | None, count: int) -> None:
+    """Refuse a table that has not the public number of rows, without a word on how many it has.
+
+    The number of rows is the same in all neighbours of a table where it is declared, and no cell
+    of a well-formed file changes it, so the refusal follows from no record and costs nothing.
+
+    Args:
+        size: the public number of records, None where it is private and part of the release.
+        count: the number of rows.
+
+    Raises:
+        TableError: as said.
+    """
+    if size is not None and count != size:
+        raise TableError(
+            f"size={size} is not the number of rows of the table; where one record changes the "
+            "number of rows is public: give it exactly",
+        )
+
+
+def check_public(size: int | None, relation: Relation, *, drops: bool) -> None:
+    """Refuse a size that is not public, which must never be compared with a table's.
+
+    Args:
+        size: the public number of records, None under `add_remove`.
+        relation: what a neighbour is.
+        drops: whether rows may be left out.
+
+    Raises:
+        PlanError: where the size does not fit the relation, or rows would be dropped from a table
+            of public size.
+    """
+    if size is not None and drops:
+        raise PlanError("dropping rows would change the public size; use a stand-in")
+    whole = isinstance(size, int) and not isinstance(size, bool) and size >= 1
+    if size is not None if checked_relation(relation).counted else not whole:
+        raise PlanError("size does not fit the relation; plan again")
+
+
+class Counting(Protocol):
+    """A question that counts rows."""
+
+    @property
+    def drops(self) -> bool:
+        """Whether rows may be left out."""
+
+
+Asked = TypeVar("Asked", bound=Counting)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AbstractCountTotals(AbstractTotals, Generic[Asked]):
+    """The totals of a question that counts rows.
+
+    Args:
+        question: what is asked.
+        relation: "substitute" or "add_remove".
+        size: the public number of records, None under `add_remove`.
+
+    Raises:
+        PlanError: where rows would be dropped from a table of public size.
+    """
+
+    question: Asked
+    relation: Relation
+    size: int | None
+
+    def __post_init__(self) -> None:
+        check_public(self.size, self.relation, drops=self.question.drops)
