@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """No noise that is added around a ball errs less than the staircase, by other methods too.
 
-Mutants, each seen red: ν raised, the slope or the bend left out, one sum with the other's power.
+Mutants, each seen red: what is proved raised, the slope left out or of another power, one sum with
+the other's power.
 """
 
 import math

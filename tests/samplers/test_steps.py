@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Radii of staircases have exactly the chances that are said of them.
 
-Mutants, each seen red: e^{−ε} squared or left out, the power d + 1 for d, γ half as large, the rest
-of the weights forgotten, an open word decided by its first bits.
+Mutants, each seen red: e^{−ε} squared, the power d + 1 for d, γ half as large, the rest of the
+weights forgotten, an open word decided by its first bits.
 """
 
 import numpy as np
