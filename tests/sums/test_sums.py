@@ -17,6 +17,7 @@ import pytest
 
 import lownoise as ln
 from cases import MEMBERS
+from lownoise.certificate.staircase import staircase_ratio
 from lownoise.errors import DomainError, FileError, LownoiseError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning import Plan
@@ -119,8 +120,10 @@ def test_one_total_has_the_noise_of_its_reach():
         far = max(abs(low), abs(high))
         own = planned(ln.Box([low], [high]), ln.gaussian_dp(0.5))
         assert own.standard_deviation == pytest.approx([2 * far], rel=1e-6)
-        pure = planned(ln.Box([low], [high]), PURE)
+        pure = planned(ln.Box([low], [high]), PURE, mechanism="laplace")
         assert pure.standard_deviation == pytest.approx([math.sqrt(2) * far], rel=1e-6)
+        least = math.sqrt(2 * staircase_ratio(1, 1.0)) * far
+        assert planned(ln.Box([low], [high]), PURE).standard_deviation == pytest.approx([least])
 
 
 def test_less_noise_than_sums_that_follow_from_a_mean():
