@@ -120,7 +120,8 @@ class Rotated:
         about = center[:d] * self.unit
         at = E.T @ about
         beside = float(np.linalg.norm(N @ about)) + wide * self.beside
-        far = self.reach + float(np.linalg.norm(about)) + float(np.linalg.norm(counts))
+        far = self.reach + float(np.linalg.norm(about))
+        far += 0.0 if self.shift is None else float(np.abs(self.shift[-1]))
         # E is orthonormal but for roundings, and so are the products here
         off = 2.0**-40 * size * (far + 1)
         u, best = E.shape[1], math.inf
@@ -153,9 +154,9 @@ class Rotated:
             t = rows[:, k] * self.shift[k]
             center = -self.shift[:k] - np.linalg.lstsq(own, t, rcond=None)[0]
             e = own @ (self.shift[:k] + center) + t
-            rest = float(np.linalg.norm(e)) * (1 + 2.0**-40)
             parts = np.append(np.abs(self.shift[:k]) + np.abs(center), self.shift[k])
             size = float(np.linalg.norm(np.abs(rows) @ parts))
+            rest = (float(np.linalg.norm(e)) + 2.0**-44 * size) * (1 + 2.0**-40)
             apart = float(np.linalg.norm(own.T @ e)) + 2.0**-44 * size * float(np.linalg.norm(own))
             more = 2 * apart * (far + float(np.linalg.norm(center)))
         triangle = np.asarray(np.linalg.qr(own)[1])
