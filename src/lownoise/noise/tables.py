@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of counts from the integers of released marginals."""
+"""Tables of counts from the integers of released marginals, and how far noise moves them."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lownoise.sensitivity.factors.tables import centered
+from lownoise.sensitivity.orders import answers_along
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.noise.marginals import AbstractLayout, Noisy
+    from lownoise.noise.marginals import AbstractLayout, MarginalTotals, Noisy
     from lownoise.numbers.arrays import Vector
+    from lownoise.questions import Marginals
     from lownoise.questions.attributes import Attribute
 
 
@@ -63,6 +66,38 @@ def tables_of(
     last = [j for j in range(len(sizes)) if j not in plain]
     table = parts[()].reshape(len(sets), *[sizes[j] for j in (*plain, *last)])
     return np.transpose(table, [0, *(1 + (*plain, *last).index(j) for j in range(len(sizes)))])
+
+
+def weighted_errors(question: Marginals, totals: MarginalTotals, noise: Vector) -> Vector:
+    """Return √ω times the errors of all answers that were asked for, shape (n, m).
+
+    Args:
+        question: what was asked.
+        totals: whose integers the noise is added to.
+        noise: of n releases, in steps, shape (n, r).
+    """
+    attributes = question.attributes
+    far = 2.0**20 * (totals.size or 1)  # steps, beside which the number of records is not large
+    by_way = question.way is not None
+    sets = list(question.sets())
+    weights = [question.weights[len(own) if by_way else k] for k, own in enumerate(sets)]
+
+    def read(integers: Vector) -> Vector:
+        found: list[Vector] = []
+        released = totals.noisy(integers)
+        for own, weight in zip(sets, weights, strict=True):
+            table = tables_of(totals.layout, attributes, [own], released)[0]
+            for axis, i in enumerate(own):
+                order = attributes[i].ordered
+                if order is not None:
+                    table = answers_along(table, axis, order)
+            found.append(math.sqrt(weight) * table.ravel())
+        return np.concatenate(found)
+
+    length = noise.shape[1]
+    base = read(np.zeros(length))
+    moved = [(read(row) - base) / far for row in far * np.eye(length)]
+    return np.asarray(noise @ np.array(moved).reshape(length, base.size))
 
 
 def _with(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:

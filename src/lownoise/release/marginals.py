@@ -15,16 +15,16 @@ from lownoise.certificate.tables import OrderedDual, ResidualDual
 from lownoise.errors import PlanError, QuestionError, quoted
 from lownoise.kinds import row_of
 from lownoise.noise.baselines import cells_an_answer, squared_change
+from lownoise.noise.tables import weighted_errors
 from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.norms import SLACK
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.numbers.rounding import SLACK
 from lownoise.questions import Marginals
 from lownoise.questions.wording import left_out
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.pure_bound import by_volume
 from lownoise.release.regions import laplace_quantile, normal_quantile
-from lownoise.release.tables import weighted_errors
 from lownoise.release.views import AbstractView
 from lownoise.sensitivity.orders import answer_count, answer_rows
 from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE
@@ -252,7 +252,7 @@ class MarginalView(AbstractView[Marginals]):
         if max(self.layout.length, self.question.answers) > _MOST_DRAWN:
             raise PlanError("answers are too many to draw; ask for standard deviations")
         noise = self._noise.simulate(_DRAWS, SimulationRandomness(_SEED))
-        errors = weighted_errors(self._terms, noise)
+        errors = weighted_errors(self.question, self._terms.mechanism.totals, noise)
         return float(np.mean(np.linalg.norm(errors, ord=self._terms.order, axis=1)))
 
     def covariance(self, first: Cell, second: Cell) -> float:
