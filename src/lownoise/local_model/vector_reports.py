@@ -20,7 +20,7 @@ import numpy as np
 from lownoise.local_model.moments import covariance_of, mean_of, moment_sums
 from lownoise.local_model.randomizer import AbstractRandomizer
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import SLACK
+from lownoise.numbers.rounding import grown
 
 if TYPE_CHECKING:
     from lownoise.local_model.randomizer import Takes
@@ -87,7 +87,7 @@ class AbstractVectorRandomizer(AbstractRandomizer):
         """
         m, a, b = self.moments
         squares = answers**2 if answers.ndim == 1 else np.sum(answers**2, axis=1)
-        return frozen(squares * ((max(a, b) + self._rounding) / m**2 * (1 + SLACK)))
+        return frozen(squares * grown((max(a, b) + self._rounding) / m**2))
 
     def total_variance(self, answers: Vector) -> float:
         """Return at least the greatest sum of all answers' variances."""
@@ -100,7 +100,7 @@ class AbstractVectorRandomizer(AbstractRandomizer):
         else:
             longest = float(np.linalg.norm(answers, 2)) ** 2
         total = (b + self._rounding) * float(np.sum(squares)) + max(a - b, 0.0) * longest
-        return total / m**2 * (1 + SLACK)
+        return grown(total / m**2)
 
     @property
     def _rounding(self) -> float:
@@ -117,4 +117,4 @@ class AbstractVectorRandomizer(AbstractRandomizer):
         along = size if size.ndim == 1 else np.sum(size, axis=1)
         inside = self.scale * self.longest
         furthest = np.minimum(length * math.sqrt(self._longest_square + 1), along * inside)
-        return frozen(2 * furthest / (self.scale * self.moments[0]) * (1 + SLACK))
+        return frozen(grown(2 * furthest / (self.scale * self.moments[0])))

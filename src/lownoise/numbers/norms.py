@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.numbers.rounding import SLACK, TINY
+from lownoise.numbers.rounding import TINY
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-
-__all__ = ["SLACK", "TINY", "conjugate", "order_norm"]
-
-_SLACK = 2.0**-44  # outward, for powers
 
 
 def conjugate(order: float) -> float:
@@ -82,7 +78,7 @@ def row_norms(rows: Vector, order: float) -> Vector:
 
 def row_norms_up(rows: Vector, order: float) -> Vector:
     """Return at least ‖row‖_order, as `row_norms`: within 2^-44 and 2^-50 a column of it."""
-    return np.asarray(row_norms(rows, order) * (1 + _SLACK + rows.shape[1] * 2.0**-50))
+    return np.asarray(row_norms(rows, order) * (1 + TINY + rows.shape[1] * 2.0**-50))
 
 
 def euclidean(values: Vector) -> float:

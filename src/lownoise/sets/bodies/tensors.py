@@ -34,7 +34,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import euclidean
-from lownoise.numbers.rounding import grown, growth, spectral_up
+from lownoise.numbers.rounding import SLACK, grown, growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.harmonics import (
     Harmonics,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
 
-_SLACK = 2.0**-40
 _FIRST = 17
 _NEAR = 1e-9
 _NODES = 5000  # in parts of the power
@@ -121,16 +120,16 @@ class TensorBall:
         """
         total = float(np.sum(y))
         if self.odd:
-            return (4 if self.differences else 1) * total * (1 + _SLACK)
+            return grown((4 if self.differences else 1) * total)
         fixed = float(y[-1])
         if not self.differences:
             rest = total - fixed
             found = rest if rest >= fixed else total * total / (4 * fixed)
-            return found * (1 + _SLACK)
+            return grown(found)
         far = self.pairs(self.angles) @ y
         high, low = float(np.max(far)), float(np.min(far))
         beyond = (high - low) / 2 * (1 / math.cos(math.pi / (4 * _NODES)) - 1)
-        return max(total, high + beyond) * (1 + _SLACK)
+        return grown(max(total, high + beyond))
 
     def share(self, y: Vector) -> float:
         """Return how far along the mean over the sphere the best center of K stands, of 1."""
@@ -361,10 +360,10 @@ class TensorChanges(AbstractBody):
         if not self.counted:
             return self.ball.energy_up(y)
         if self.ball.odd:
-            return (math.fsum(y) + bottom) * (1 + _SLACK)
+            return grown(math.fsum(y) + bottom)
         fixed = float(y[-1])
         ends = (fixed * beta**2, math.fsum(y[:-1]) + fixed * (1 - beta) ** 2)
-        return (max(ends) + bottom) * (1 + _SLACK)
+        return grown(max(ends) + bottom)
 
     def _extents(self, image: Vector, column: Vector) -> Vector:
         """Return at least max |θ·(m − m')|, or |θ·m + c|, row by row.
@@ -379,7 +378,7 @@ class TensorChanges(AbstractBody):
         for start in range(0, len(rows), step):
             part = theta[start : start + step][:, copies(d, power)]
             table = part.reshape(len(part), d ** (power // 2), -1)
-            off = _SLACK * np.linalg.norm(part, axis=1)
+            off = SLACK * np.linalg.norm(part, axis=1)
             c = rows[start : start + step, -1]
             if self.ball.odd:
                 high = np.linalg.norm(table, 2, axis=(1, 2)) + off

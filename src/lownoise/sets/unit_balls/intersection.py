@@ -12,6 +12,7 @@ import numpy as np
 from lownoise.errors import FileError
 from lownoise.kinds import TABLE, Field
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import TINY, grown
 from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT, UNIT_BALLS, AbstractUnitBall
 from lownoise.sets.unit_balls.limits import shared
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.sets.unit_balls.limits import Limits
 
-_SLACK = 2.0**-44
 _ROUNDS = 150  # of the search for a split where parts are no norms
 _NEAR = 1e-9
 
@@ -75,12 +75,12 @@ class IntersectionBall(AbstractUnitBall):
         found = np.zeros(len(points))
         for part, scale in zip(self.parts, self.scales, strict=True):
             np.maximum(found, part.norm_up(points * scale), out=found)
-        return np.asarray(found * (1 + _SLACK))
+        return np.asarray(grown(found, TINY))
 
     def support_up(self, directions: Vector) -> Vector:
         """Return the least sum of the parts' supports over the splits that were tried."""
         size = np.abs(directions)
-        return self._split_support(size)[0] * (1 + _SLACK)
+        return grown(self._split_support(size)[0], TINY)
 
     def extreme(self, directions: Vector) -> Vector:
         """Return a point of the body that is nearly extreme."""
@@ -100,16 +100,14 @@ class IntersectionBall(AbstractUnitBall):
             own = self.parts[j].squares_extreme(y[0] / np.square(self.scales[j]))
             return np.asarray(own / np.square(self.scales[j]))[None]
 
-        return float(self._split(coefficients[None], energy, squares)[0][0]) * (1 + _SLACK)
+        return grown(float(self._split(coefficients[None], energy, squares)[0][0]), TINY)
 
     def moment_up(self, squares: Vector) -> float:
         """Return the greatest moment of a part where squares fill convex sets, else ‖√z‖²."""
         if not self.squares_convex:
-            return float(self.norm_up(np.sqrt(squares)[None])[0]) ** 2 * (1 + _SLACK)
+            return grown(float(self.norm_up(np.sqrt(squares)[None])[0]) ** 2, TINY)
         pairs = zip(self.parts, self.scales, strict=True)
-        return max(part.moment_up(squares * np.square(scale)) for part, scale in pairs) * (
-            1 + _SLACK
-        )
+        return grown(max(part.moment_up(squares * np.square(scale)) for part, scale in pairs), TINY)
 
     def best_squares(self, gains: Vector) -> Vector:
         """Return √z dual to √g in this very body, nearly.
@@ -125,7 +123,7 @@ class IntersectionBall(AbstractUnitBall):
     @property
     def norm_excess(self) -> float:
         """That of the worst part, and a product by a scale."""
-        return (max(part.norm_excess for part in self.parts) + _SLACK + UNIT) * (1 + 2.0**-20)
+        return (max(part.norm_excess for part in self.parts) + TINY + UNIT) * (1 + 2.0**-20)
 
     @property
     def inner_radius(self) -> float:
@@ -137,7 +135,7 @@ class IntersectionBall(AbstractUnitBall):
         """Return the least width of a part: a point of one axis is in it where it is in all."""
         pairs = zip(self.parts, self.scales, strict=True)
         widths = [part.widths() / scale for part, scale in pairs]
-        return np.asarray(np.min(widths, axis=0) * (1 + _SLACK))
+        return np.asarray(grown(np.min(widths, axis=0), TINY))
 
     @property
     def squares_convex(self) -> bool:

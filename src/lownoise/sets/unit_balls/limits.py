@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.norms import dual_order, row_norms_up
+from lownoise.numbers.rounding import TINY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.numbers.arrays import Vector
 
-_SLACK = 2.0**-44
 _SETTLED = (1e-12, 1e-12)
 _NEAREST = (1e-17, 1e-14)  # squares of distances
 _NEARLY, _STEPS = 1e-6, 6
@@ -98,7 +98,7 @@ class Limits:
                 x, multipliers = central(theta, scales, self.orders, settled=_SETTLED)
                 bound = np.fmin(bound, _split(theta, x, multipliers, scales, self.orders))
         n, k = self.scales.shape
-        slack = _SLACK + (n + 4) * k * 2.0**-50
+        slack = TINY + (n + 4) * k * 2.0**-50
         return bound * (1 + slack) * top * highest, x * self.cap
 
     def nearest(self, factor: Vector, goals: Vector) -> Vector:

@@ -15,6 +15,7 @@ import numpy as np
 from lownoise.errors import FileError, quoted
 from lownoise.kinds import COUNT, Field
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import TINY
 from lownoise.sets.unit_balls.abstract import UNIT_BALLS, AbstractUnitBall
 from lownoise.sets.unit_balls.mixtures import best_mixture, least_mixture_up
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Chosen, Integers, Vector
 
 LISTED = 16  # signs whose 2^16 choices are looked at one by one
-_SLACK = 2.0**-44
 _MOST_SIGNS = 1 << 22
 _BLOCK = 1 << 22  # numbers in a table of all choices
 _FLIPS = 200
@@ -115,7 +115,7 @@ class AbstractParityBall(AbstractUnitBall):
 
     @property
     def _slack(self) -> float:
-        return _SLACK + (self.dimension + self.size) * 2.0**-50
+        return TINY + (self.dimension + self.size) * 2.0**-50
 
     @cached_property
     def sets(self) -> tuple[Integers, ...]:

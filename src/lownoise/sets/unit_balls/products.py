@@ -17,6 +17,7 @@ import numpy as np
 from lownoise.errors import FileError
 from lownoise.kinds import ORDER, Field
 from lownoise.numbers.arrays import slices
+from lownoise.numbers.rounding import TINY, grown
 from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT_BALLS, AbstractUnitBall, NormBall
 from lownoise.sets.unit_balls.limits import shared
 from lownoise.sets.unit_balls.mixtures import mixture
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.unit_balls.limits import Limits
 
-_SLACK = 2.0**-44
 _NOTHING = 1e-300
 _MOST_PIECES = 64
 _PLACE = 2.0**-49  # of the largest singular value times k₁ + k₂: more than LAPACK loses
@@ -151,12 +151,12 @@ class MixedBall(AbstractUnitBall):
     def energy_up(self, coefficients: Vector) -> float:
         """Return at least the outer energy of the parts' energies."""
         inner = [part.energy_up(coefficients[own]) for part, own in self._pairs()]
-        return self._outer.energy_up(np.array(inner)) * (1 + _SLACK)
+        return grown(self._outer.energy_up(np.array(inner)), TINY)
 
     def moment_up(self, squares: Vector) -> float:
         """Return at least the outer gauge of the parts' gauges."""
         inner = [part.moment_up(squares[own]) for part, own in self._pairs()]
-        return self._outer.moment_up(np.array(inner)) * (1 + _SLACK)
+        return grown(self._outer.moment_up(np.array(inner)), TINY)
 
     def best_squares(self, gains: Vector) -> Vector:
         """Return each part's best, in the proportions that are best for the outer."""
@@ -373,7 +373,7 @@ class KroneckerBall(AbstractUnitBall):
             total += np.where(counted, sizes[:, i] * left * right, 0.0)
         corners = np.sum(1 / self.first.widths()) * np.sum(1 / self.second.widths())
         missed = (2 + sizes.shape[1]) * place * sizes[:, 0] * corners
-        return np.asarray(scale * np.where(top > 0, total * (1 + _SLACK) + missed, 0.0))
+        return np.asarray(scale * np.where(top > 0, grown(total, TINY) + missed, 0.0))
 
     def signed_norm_up(self, points: Vector) -> Vector:
         """Return the sum over coordinates of their sizes alone, which no sign changes."""
@@ -409,7 +409,7 @@ class KroneckerBall(AbstractUnitBall):
         table = coefficients.reshape(self.first.dimension, self.second.dimension)
         rows = np.array([self.second.energy_up(row) for row in table])
         columns = np.array([self.first.energy_up(np.ascontiguousarray(c)) for c in table.T])
-        return min(self.first.energy_up(rows), self.second.energy_up(columns)) * (1 + _SLACK)
+        return grown(min(self.first.energy_up(rows), self.second.energy_up(columns)), TINY)
 
     def moment_up(self, squares: Vector) -> float:
         """Return enough for a ⊗ b ≥ z, b the greatest part of its row that any z takes.
@@ -423,9 +423,9 @@ class KroneckerBall(AbstractUnitBall):
             (table.T, self.second, self.first),
         ):
             a = np.sum(own, axis=1)
-            b = np.max(own / np.maximum(a, _NOTHING)[:, None], axis=0) * (1 + _SLACK)
+            b = grown(np.max(own / np.maximum(a, _NOTHING)[:, None], axis=0), TINY)
             found.append(one.moment_up(a) * other.moment_up(b))
-        return min(found) * (1 + _SLACK)
+        return grown(min(found), TINY)
 
     def best_squares(self, gains: Vector) -> Vector:
         """Return a ⊗ b where neither alone can do better: the best where g is a product itself."""
@@ -438,7 +438,7 @@ class KroneckerBall(AbstractUnitBall):
 
     def widths(self) -> Vector:
         """Return the products of the parts' widths."""
-        return np.outer(self.first.widths(), self.second.widths()).ravel() * (1 + _SLACK)
+        return grown(np.outer(self.first.widths(), self.second.widths()).ravel(), TINY)
 
     def restricted(self, kept: Integers) -> AbstractUnitBall | None:
         """Return the product of the rows and columns that are kept, if it is one."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from lownoise.errors import FileError, PlanError
 from lownoise.kinds import COUNT, Field
+from lownoise.numbers.rounding import TINY, grown
 from lownoise.sets.unit_balls.abstract import (
     UNIT,
     UNIT_BALLS,
@@ -37,7 +38,6 @@ from lownoise.sets.unit_balls.matrices import (
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
-_SLACK = 2.0**-44
 _MOST_SIZES = 12  # of partial permutations that are looked at
 _FEW_SIZES = 6  # for each of which a problem is solved
 
@@ -90,7 +90,7 @@ class SpectralBall(AbstractUnitBall):
 
     @property
     def _slack(self) -> float:
-        return _SLACK + self.dimension * 2.0**-49
+        return TINY + self.dimension * 2.0**-49
 
     @property
     def tolerances(self) -> tuple[float, float]:
@@ -120,7 +120,7 @@ class SpectralBall(AbstractUnitBall):
         first = np.zeros((2, self.gauge.dimension))
         first[:, 0] = 1.0
         tail = found.off * self.gauge.norm_up(first)[0]
-        return np.asarray((found.stretch * self.gauge.norm_up(found.values) + tail) * (1 + _SLACK))
+        return np.asarray(grown(found.stretch * self.gauge.norm_up(found.values) + tail, TINY))
 
     def signed_norm_up(self, points: Vector) -> Vector:
         """Return at least the norm of each row, whatever the signs of its entries.
@@ -135,13 +135,13 @@ class SpectralBall(AbstractUnitBall):
         ones, first = self.gauge.norm_up(extremes)
         wide = SpectralBall(self.rows, self.columns, NormBall(m, math.inf)).norm_up(np.abs(points))
         length = NormBall(self.dimension, 2.0).norm_up(points)
-        return np.asarray(np.minimum(wide * ones, math.sqrt(m) * length * first) * (1 + _SLACK))
+        return np.asarray(grown(np.minimum(wide * ones, math.sqrt(m) * length * first), TINY))
 
     def support_up(self, directions: Vector) -> Vector:
         """Return at least the dual gauge of the singular values of each matrix."""
         found = singular_values(self._matrices(directions))
         most = found.stretch * self.gauge.support_up(found.values) + found.off * self._corner
-        return np.asarray(most * (1 + _SLACK))
+        return np.asarray(grown(most, TINY))
 
     def extreme(self, directions: Vector) -> Vector:
         """Return U diag(x) Vᵀ with x extreme in G along the singular values."""
