@@ -14,12 +14,12 @@ import lownoise as ln
 from lownoise.engines.counts import CodedRows
 from lownoise.errors import FileError, LownoiseError, PlanError
 from lownoise.noise.signed import SignedLayout, signed_mechanism, signed_steps
+from lownoise.noise.tables import weighted_errors
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning.pure_tables import split
 from lownoise.release.execution import execute
 from lownoise.release.marginal_answers import MarginalAnswers
 from lownoise.release.regions import laplace_quantile
-from lownoise.release.tables import weighted_errors
 from lownoise.sensitivity.orders import answers_along
 from lownoise.sensitivity.residuals import marginal_orbits
 from lownoise.sensitivity.residuals.ordered import split_marginals
@@ -534,7 +534,7 @@ def test_the_mean_error_of_every_noise_is_drawn_from_its_own(name, relation):
     assert len(drawn) == 5
     for own in drawn:
         noise = own.terms.mechanism.noise.simulate(20_000, SimulationRandomness(4))
-        errors = weighted_errors(own.terms, noise)
+        errors = weighted_errors(own.terms.question, own.terms.mechanism.totals, noise)
         square = math.sqrt(np.mean(np.sum(errors**2, axis=1)))
         assert square == pytest.approx(own.error, rel=0.04)
         lengths = np.mean(np.linalg.norm(errors, axis=1))
