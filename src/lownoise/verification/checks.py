@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A check of a file, all of them, and whether what a file states is what follows from its terms."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+from lownoise.errors import LownoiseError, quoted
+from lownoise.numbers.readable import readable
+from lownoise.release import codec, stored
+from lownoise.release.readable import Readable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_UNBEATEN = "lower_bound"
+_PROVED = ("certificate", _UNBEATEN)
+_NEAR = 1e-9  # of a bound
+
+
+@final
+@readable
+@dataclass(frozen=True)
+class Check:
+    """One thing that must hold: its name, whether it does, and the numbers."""
+
+    name: str
+    holds: bool
+    found: str
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Verification(Readable):
+    """What was checked; truthy where everything holds."""
+
+    checks: tuple[Check, ...]
+
+    def __bool__(self) -> bool:
+        return all(check.holds for check in self.checks)
+
+
+def holding(name: str, read: Callable[[], str]) -> Check:
+    """Return that what raises no error holds, with what it says."""
+    try:
+        return Check(name, holds=True, found=codec.guarded(read))
+    except LownoiseError as error:
+        return Check(name, holds=False, found=str(error))
+
+
+def as_stated(stated: object, computed: dict[str, Any], beside: list[str]) -> list[Check]:
+    """Return a check for each number that the file states beside its terms.
+
+    Args:
+        stated: what the file says that follows.
+        computed: what does.
+        beside: the names of what else stands in the file, at the top.
+    """
+    claims = stated if isinstance(stated, dict) else {}
+    more = [*beside, *sorted(quoted(name) for name in claims if name not in computed)]
+    return [
+        Check("nothing else is stated", not more, ", ".join(more) or "all of it follows"),
+        *(
+            Check(f"{name} as stated", _agrees(name, claims.get(name), value), _text(value))
+            for name, value in computed.items()
+            if name in claims or name != stored.ADDED
+        ),
+    ]
+
+
+def _agrees(name: str, stated: Any, computed: object) -> bool:  # noqa: ANN401 (JSON)
+    """Return whether a file states what follows: bounds up to their last digits, all else exactly.
+
+    Bounds are proved through products and factorizations of matrices, whose last bits differ
+    between machines and versions. What no mechanism beats may be stated as less than what is proved
+    of it now: later versions prove more, and a file's bound stays true.
+    """
+    if isinstance(computed, dict) and isinstance(stated, dict):
+        same = stated.keys() == computed.keys()
+        return same and all(_agrees(name, stated[k], v) for k, v in computed.items())
+    if isinstance(computed, list) and isinstance(stated, list):
+        both = zip(stated, computed, strict=False)
+        return len(stated) == len(computed) and all(_agrees(name, *own) for own in both)
+    if name not in _PROVED or not isinstance(computed, float) or not isinstance(stated, float):
+        return type(stated) is type(computed) and bool(stated == computed)
+    if name == _UNBEATEN:
+        return 0 <= stated <= computed * (1 + _NEAR)
+    return math.isclose(stated, computed, rel_tol=_NEAR)
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documents, folders of them, and texts, verified: what is read, and what is checked of it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lownoise.errors import FileError, LownoiseError, quoted
+from lownoise.local_model.terms import LocalTerms
+from lownoise.privacy.readings import spent
+from lownoise.release import codec, folders, stored
+from lownoise.release.codec import Origin
+from lownoise.release.members import DOCUMENT, Members, check_joint, joint_digest, joint_event
+from lownoise.release.release import Release
+from lownoise.sets.domains.encoding import expect_oracle, of_program
+from lownoise.streams import codec as streams
+from lownoise.verification.checks import Check, Verification, as_stated, holding
+from lownoise.verification.guarantees import clipped, exactly, guarantees
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lownoise.release.terms import Terms
+    from lownoise.sets.domains import AbstractDomain
+
+_MARGINALS = "marginals"
+_PLAN = frozenset({"format", "terms", "derived", "digest"})
+_LOCAL = frozenset({"format", "terms", "derived", "curator", "digest"})
+_FIELDS = {"plan": _PLAN, "release": _PLAN | {"integers", "spend", "created", "versions"}}
+
+
+def verify(
+    source: str | PathLike[str],
+    *,
+    domain: AbstractDomain | None = None,
+    largest: int = streams.LARGEST,
+) -> Verification:
+    """Check a plan or a release, and the integers of marginals that lie beside it; or several.
+
+    Of a folder of several on one budget every member is checked, that it is the one that was
+    written, and what all reveal together.
+
+    It proves what follows: that the noise covers what it says, what it costs, how near it is to the
+    least, and that answers are those of the integers. It does not prove who wrote the file: the
+    digest has no key, so `created`, `versions`, `spend` and the integers themselves are as true as
+    their writer. Sign the file where that matters.
+
+    Args:
+        source: the path of a plan.json or a release.json, or of the folder that one lies in, or
+            that several on one budget were saved to; or the text of one, as `Plan.to_json` or
+            `Release.to_json` wrote it.
+        domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
+        largest: the most numbers of a stream that are read: of its factors, of rounds with noise
+            of their own, of pairs of rounds that evidence speaks of. What they cost in time and
+            memory does not show in the text's length, so a file of anybody's is refused beyond.
+
+    Returns:
+        Every check; `bool()` of it says whether all hold.
+
+    Raises:
+        FileError: where it cannot be read, is no plan and no release that this version can read,
+            names an oracle that was not given, or is of a stream larger than `largest`.
+    """
+    if isinstance(source, str) and (not source.strip() or source.lstrip()[0] in "{["):
+        return _of_text(source, domain, largest)
+    if (together := _folder_of_several(source)) is not None:
+        return _several(together, domain, largest)
+    return _of_file(source, domain, largest)
+
+
+def _of_file(
+    source: str | PathLike[str], domain: AbstractDomain | None, largest: int
+) -> Verification:
+    """Return the checks of one document, and of the integers beside it."""
+    file, text = _opened(source)
+    try:
+        found = _of_text(text, domain, largest)
+    except FileError as error:
+        raise FileError(f"file={file}: {error}") from None
+    document = _document(text)
+    released = str(document["format"]).startswith("lownoise.release")
+    if not released or document["terms"]["question"].get("kind") != _MARGINALS:
+        return found
+    return Verification((*found.checks, _integers(file.parent)))
+
+
+def _folder_of_several(path: str | PathLike[str]) -> Path | None:
+    """Return the folder of plans or releases on one budget that a path means, if any."""
+    with suppress(OSError, ValueError, TypeError):
+        file = Path(path)
+        folder = file.parent if file.name == DOCUMENT else file
+        return folder if (folder / DOCUMENT).exists() else None
+    return None
+
+
+def _several(folder: Path, domain: AbstractDomain | None, largest: int) -> Verification:
+    """Return the checks of all members of a folder, and of what they are together."""
+    members = codec.guarded(lambda: Members.of(folder))
+    found: list[Check] = []
+    every: dict[str, Terms] = {}
+    payers: list[Any] = []
+    for place, names in members.by_place(members.kind).items():
+        document = codec.guarded(partial(_document_at, folder / place, members.kind))
+        named = codec.guarded(partial(_of_program, document))
+        given = domain if named else None
+        own = _of_file(folder / place, given, largest)  # and no folder of several in this one
+        whose = ", ".join(map(quoted, names))
+        found += [replace(check, name=f"{whose}: {check.name}") for check in own.checks]
+        try:
+            read = partial(stored.terms_from_dict, document["terms"], given)
+            terms = codec.guarded(read)
+            same = codec.guarded(partial(members.holds, place, terms))
+        except LownoiseError as error:
+            found.append(Check(f"{whose}: as listed", holds=False, found=str(error)))
+            continue
+        found.append(Check(f"{whose}: as listed", same, f"plan {stored.plan_digest(terms)}"))
+        every[place] = terms
+        payers.append(document.get("spend"))
+    return Verification((*found, *_jointly(every, members, payers)))
+
+
+def _jointly(every: dict[str, Terms], members: Members, payers: list[Any]) -> list[Check]:
+    """Return the checks of what members are together."""
+    own = list(every.values())
+
+    def within_budget() -> str:
+        check_joint(own, members.budget)
+        return f"{spent(members.budget, joint_event(own))}"
+
+    def split() -> str:
+        members.check_split(every)
+        return "each share is the part of its plan's own budget"
+
+    one = all(payer == payers[0] for payer in payers)
+    said = f"an account's entry says: together {joint_digest(own)}"
+    return [
+        holding("together within the budget", within_budget),
+        *([holding("split as stated", split)] if members.kind == "plans" else []),
+        Check("one entry pays", one, said),
+    ]
+
+
+def _opened(path: str | PathLike[str]) -> tuple[Path, str]:
+    """Return the file that a path means, which may be its folder, and the text in it."""
+    try:
+        file = Path(path)
+        if file.is_dir():
+            names = (folders.DOCUMENT, "plan.json")
+            file = next((file / name for name in names if (file / name).exists()), file / names[0])
+        return file, file.read_text(encoding="utf-8")
+    except (OSError, ValueError, TypeError):
+        raise FileError(
+            f"file={quoted(str(path))} cannot be read; "
+            "give a plan.json or release.json, its folder, or its text",
+        ) from None
+
+
+def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verification:
+    """Return the checks of a document."""
+    document = codec.guarded(lambda: _document(text))
+    kind = str(document["format"]).partition("/")[0].removeprefix("lownoise.")
+    digest = Check(
+        "unedited",
+        document.get("digest") == codec.digest(document),
+        "the digest of the file's content: no accident changed it; it has no key",
+    )
+    if kind == "local":
+        return Verification((digest, *_local(document, domain, largest)))
+    codec.guarded(lambda: expect_oracle(document["terms"]["question"], domain))
+    codec.guarded(lambda: streams.expect_size(document["terms"], largest))
+    try:
+        terms, derived = codec.guarded(lambda: _read(kind, text, document, domain))
+        found = codec.guarded(lambda: guarantees(terms))
+    except LownoiseError as error:
+        return Verification((digest, Check("terms", holds=False, found=str(error))))
+    found += codec.guarded(lambda: exactly(terms, document["terms"]))
+    found += clipped(terms)
+    beside = sorted(quoted(name) for name in document if name not in _FIELDS[kind])
+    return Verification((digest, *found, *as_stated(document.get("derived"), derived, beside)))
+
+
+def _local(document: dict[str, Any], domain: AbstractDomain | None, largest: int) -> list[Check]:
+    """Return the checks of a local plan, and of its lower bound's proof where that is in it."""
+    proof = document.get("curator")
+    if proof is not None:
+        proved = _of_text(json.dumps(proof), domain, largest).checks
+    try:
+        terms = codec.guarded(lambda: LocalTerms.of_document(document, domain))
+        found = [Check(*own) for own in codec.guarded(terms.checks)]
+        derived = codec.guarded(terms.derived)
+    except LownoiseError as error:
+        return [Check("terms", holds=False, found=str(error))]
+    codec.guarded(lambda: codec.expect_meant(document["terms"], terms.stated))
+    beside = sorted(quoted(name) for name in document if name not in _LOCAL)
+    found += as_stated(document.get("derived"), derived, beside)
+    if proof is not None:
+        found += [replace(own, name=f"proof: {own.name}") for own in proved]
+    return found
+
+
+def _read(
+    kind: str, text: str, document: dict[str, Any], domain: AbstractDomain | None
+) -> tuple[Terms, dict[str, Any]]:
+    """Return the terms of a document, and all that follows from it."""
+    asked = document["terms"]["question"]["kind"]
+    if asked == streams.KIND:
+        if kind == "release":
+            raise FileError("a stream has no file of a release; give its plan")
+        stream = streams.terms_from_dict(document["terms"], domain)
+        return stream, streams.derived(stream)
+    if kind == "release" and asked != _MARGINALS:
+        release = Release.from_json(text, domain)
+        return release.terms, release.derived()
+    terms = stored.terms_from_dict(document["terms"], domain)
+    if kind == "release":  # its integers lie beside it
+        Origin.from_dict(document)
+        folders.expect_integers(document)
+    return terms, stored.derived(terms)
+
+
+def _integers(folder: Path) -> Check:
+    """Return whether the integers of marginals are those that their document was written for."""
+
+    def read() -> str:
+        Release.load(folder)
+        return f"the digest of {folders.INTEGERS}"
+
+    return holding("integers as released", read)
+
+
+def _of_program(document: dict[str, Any]) -> bool:
+    return of_program(document["terms"]["question"])
+
+
+def _document_at(path: Path, kinds: str) -> dict[str, Any]:
+    return _document(folders.read_document(path), (kinds.removesuffix("s"),))
+
+
+def _document(text: str, kinds: tuple[str, ...] = ("plan", "release", "local")) -> dict[str, Any]:
+    document = codec.parsed(text)
+    codec.expect_format(document, kinds)
+    return dict(document)
