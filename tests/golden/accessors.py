@@ -24,7 +24,8 @@ def simulated(seed):
     """Let whatever draws noise draw the words of `SimulationRandomness(seed)`, not the system's.
 
     The public verbs take no seed, so the system's generator is replaced where the package's door to
-    it asks for words; other callers (names of temporary files) still get the system's bytes.
+    it asks for words; other callers (names of temporary files) still get the system's bytes. These
+    words have an order, so that one thread draws them.
     """
     bits, system = np.random.PCG64(seed), os.urandom
 
@@ -35,7 +36,8 @@ def simulated(seed):
             return np.asarray(bits.random_raw(count // 8), dtype=np.uint64).tobytes()
         return system(count)
 
-    with patch("os.urandom", drawn):
+    in_order = patch("lownoise.noise.mechanism.orderless", return_value=False)
+    with in_order, patch("os.urandom", drawn):
         yield
 
 

@@ -47,7 +47,7 @@ class Rotated:
     Args:
         unit: s times unit, coordinate by coordinate, is η, shape (d,).
         axes: E, shape (d, u).
-        reach: at least ‖η‖ of a change without its count.
+        longest: at least ‖η‖ of a change without its count.
         core: K', or its differences.
         shift: of a change with its count, in a and ρ, and the count, shape (u + 2,); else None.
         beside: at least how far a shift is from what E spans.
@@ -57,14 +57,14 @@ class Rotated:
         self,
         unit: Vector,
         axes: Vector,
-        reach: float,
+        longest: float,
         core: AbstractOracleBody,
         shift: Vector | None = None,
         beside: float = 0.0,
     ) -> None:
         self.unit = unit
         self.axes = axes
-        self.reach = reach
+        self.longest = longest
         self.core = core
         self.shift = shift
         self.beside = beside
@@ -120,7 +120,7 @@ class Rotated:
         about = center[:d] * self.unit
         at = E.T @ about
         beside = float(np.linalg.norm(N @ about)) + wide * self.beside
-        far = self.reach + float(np.linalg.norm(about))
+        far = self.longest + float(np.linalg.norm(about))
         far += 0.0 if self.shift is None else float(np.abs(self.shift[-1]))
         # E is orthonormal but for roundings, and so are the products here
         off = 2.0**-40 * size * (far + 1)
@@ -183,8 +183,8 @@ def rotated(body: SectionBody) -> Rotated | None:
     shift = np.zeros(unit.size) if body.shift is None else body.shift[:-1] * unit
     E = _span([*a[section.slabs], *pulls, shift], math.sqrt(max(sizes)))
     k = E.shape[1] + 1
-    reach = float(np.linalg.norm(unit * section.extent)) * (1 + growth(unit.size + 9))
-    core = _core(section, a, E, reach) if k <= _MOST and k < unit.size else None
+    longest = float(np.linalg.norm(unit * section.extent)) * (1 + growth(unit.size + 9))
+    core = _core(section, a, E, longest) if k <= _MOST and k < unit.size else None
     if core is None:
         return None
     program = SectionSet(core, frozen(np.zeros(k)))
@@ -193,10 +193,10 @@ def rotated(body: SectionBody) -> Rotated | None:
         size = float(np.linalg.norm(shift))
         beside = float(np.linalg.norm(shift - E @ (E.T @ shift))) + size * _ROOM
         own = np.array([*(E.T @ shift), 0.0, float(body.shift[-1])])
-        return Rotated(unit, E, reach + size, OracleBody(program, pivots, one), own, beside)
+        return Rotated(unit, E, longest + size, OracleBody(program, pivots, one), own, beside)
     if body.kind == "differences":
-        return Rotated(unit, E, 2 * reach, OracleDifferences(program, pivots, one))
-    return Rotated(unit, E, reach, OracleBody(program, pivots, one))
+        return Rotated(unit, E, 2 * longest, OracleDifferences(program, pivots, one))
+    return Rotated(unit, E, longest, OracleBody(program, pivots, one))
 
 
 def _sizes(a: Vector, balls: list[slice]) -> list[float] | None:
@@ -217,14 +217,14 @@ def _shape(own: Vector) -> tuple[float, float]:
     return square, float(np.linalg.norm(gram - square * np.eye(len(gram))))
 
 
-def _core(section: Section, a: Vector, E: Vector, reach: float) -> Section | None:
+def _core(section: Section, a: Vector, E: Vector, longest: float) -> Section | None:
     """Return K': every part allows more by what lies beside E and by what is rounded here.
 
     Args:
         section: K.
         a: its rows in units of η, shape (m, d).
         E: shape (d, u).
-        reach: at least ‖η‖ in K.
+        longest: at least ‖η‖ in K.
     """
     rows: list[Vector] = []
     places: list[float] = []
@@ -235,7 +235,7 @@ def _core(section: Section, a: Vector, E: Vector, reach: float) -> Section | Non
         if slab:
             for row, at in zip(own, offsets.tolist(), strict=True):
                 along, rest = _beside(row, E)
-                allowed = 1 + rest * reach + _ROOM * (1 + abs(at))
+                allowed = 1 + rest * longest + _ROOM * (1 + abs(at))
                 rows.append(np.append(along, 0.0) / allowed)
                 places.append(at / allowed)
                 parts.append(NormBall(1, math.inf))
@@ -244,7 +244,9 @@ def _core(section: Section, a: Vector, E: Vector, reach: float) -> Section | Non
         square, uneven = _shape(own)
         along, rest = _beside(own.T @ offsets, E)
         size, center = float(offsets @ offsets), along / square
-        slack = (uneven + square * _ROOM) * reach * reach + 2 * rest * reach + _ROOM * (1 + size)
+        slack = (
+            (uneven + square * _ROOM) * longest * longest + 2 * rest * longest + _ROOM * (1 + size)
+        )
         room = 1 - size + square * float(center @ center) + slack
         if not 0 < room < math.inf:
             return None

@@ -32,6 +32,8 @@ from lownoise.sets.bodies.barrier import farthest
 from lownoise.sets.norms import WalkNorm
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lownoise.numbers.arrays import Chosen, Vector
     from lownoise.sets.bodies.oracle import AbstractOracleBody
     from lownoise.sets.bodies.rotations import Rotated
@@ -212,6 +214,7 @@ class SectionBody(AbstractBody):
         inside: a section of one coordinate less, for "lifted".
         shift: shape (d,), for "lifted".
         oracle: the same changes as those of a set by its corners, or of which widths are asked.
+        turning: returns what is left of it where it can be turned about few directions.
     """
 
     section: Section
@@ -220,6 +223,7 @@ class SectionBody(AbstractBody):
     inside: Section | None = None
     shift: Vector | None = None
     oracle: AbstractOracleBody | None = None
+    turning: Callable[[SectionBody], Rotated | None] | None = None
 
     @property
     def moves(self) -> bool:
@@ -258,9 +262,7 @@ class SectionBody(AbstractBody):
     @cached_property
     def rotated(self) -> Rotated | None:
         """What is left of it where it can be turned about few directions."""
-        from lownoise.sets.bodies.rotations import rotated
-
-        return rotated(self)
+        return None if self.turning is None else self.turning(self)
 
     def _candidates(self) -> list[tuple[Vector, Vector]]:
         m = len(self.section.rows)

@@ -23,6 +23,7 @@ from lownoise.sets.bodies import (
     is_slabs,
 )
 from lownoise.sets.bodies.barrier import farthest
+from lownoise.sets.bodies.rotations import rotated
 from lownoise.sets.bodies.vertices import CornerSet, section_set
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 from lownoise.sets.unit_balls import (
@@ -186,7 +187,7 @@ class Intersection(AbstractDomain):
     def differences(self, pivots: Integers, step: Vector) -> SectionBody:
         """Return the differences of two of its points: it is full, and every pivot is there."""
         oracle = OracleDifferences(self._bounding_set, pivots, step)
-        return SectionBody(self._scaled(step), "differences", oracle=oracle)
+        return SectionBody(self._scaled(step), "differences", oracle=oracle, turning=rotated)
 
     def lifted(self, pivots: Integers, step: Vector, center: Vector) -> SectionBody:
         """Return the section whose last column is the offset, cut at a count of 1.
@@ -207,7 +208,9 @@ class Intersection(AbstractDomain):
         lifted = Section(frozen(rows), frozen(np.zeros(m + 1)), base)
         shift = frozen(np.append(-away / step, 1.0))
         oracle = LiftedOracle(self._bounding_set, pivots, step, center)
-        return SectionBody(lifted, "lifted", inside=section, shift=shift, oracle=oracle)
+        return SectionBody(
+            lifted, "lifted", inside=section, shift=shift, oracle=oracle, turning=rotated
+        )
 
     def translates(self, pivots: Integers, center: Vector) -> SectionBody:
         """Return half its differences: what lies about its center reaches as far, at least."""
@@ -217,7 +220,8 @@ class Intersection(AbstractDomain):
         """Return it wherever it may stand, about the point inside."""
         d, zero = self.dimension, frozen(np.zeros(self.dimension))
         oracle = OracleBody(section_set(self.section, zero), np.arange(d), np.ones(d))
-        return SectionBody(self.section, "translates", oracle=oracle), self.middle
+        body = SectionBody(self.section, "translates", oracle=oracle, turning=rotated)
+        return body, self.middle
 
     def contains_difference(self, point: Vector) -> bool:
         """Return whether no part of the intersection says that `point`, shape (d,), is too far."""
