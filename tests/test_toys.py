@@ -275,6 +275,15 @@ def test_the_noise_from_outside_is_drawn_exactly():
     assert np.var(drawn) == pytest.approx(noise.covariance()[0], rel=0.08)
 
 
+def test_the_noise_from_outside_which_has_no_multiples_stays_on_joint_groups():
+    asked = ln.Sum(["x"], ln.Box([0], [1]), by={"a": 5, "b": 4}, way=1, outside="extra")
+    plans = [
+        ln.plan(asked, budget=ln.pure_dp(1), relation="add_remove", mechanism=own)
+        for own in ("geometric", "laplace")
+    ]
+    assert [len(own.terms.mechanism.noise.tables) for own in plans] == [1, 2]
+
+
 OUTSIDE = """
 [question]
 kind = "above"

@@ -18,8 +18,10 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import FileError, PlanError
+from lownoise.noise import RadialNoise, StaircaseNoise
 from lownoise.noise.joint_groups import joint_mechanism
 from lownoise.noise.measured import MeasuredTables
+from lownoise.noise.units import Repeated
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning import Plan
 
@@ -223,6 +225,40 @@ def test_a_public_number_of_rows_and_units_are_within_the_budget(kind):
         assert len(plan.terms.mechanism.noise.tables) == 3
         assert 1 - 1e-6 < plan.terms.mechanism.loss.epsilon <= 1
         assert ln.verify(plan.to_json())
+
+
+def test_noise_whose_density_falls_in_steps_tells_of_each_group_that_a_unit_is_in():
+    """One row of four moves its group by a whole step of e^ε: four rows in four groups by four."""
+    q = ln.Sum(["age"], ln.Box([0], [80]), by={"region": 5}, outside="extra")
+    own = ln.plan(
+        q, budget=ln.pure_dp(4), relation="add_remove", mechanism="k_norm",
+        privacy_unit="job", rows_per_unit=4,
+    ).terms.mechanism  # fmt: skip
+    row, gauge = own.totals.changes, own.noise.inner.gauge
+    wide = gauge.sensitivity_up(row) * 4
+    steps = StaircaseNoise(gauge, wide, 4.0, 0.2)
+    assert steps.loss(row).epsilon == steps.loss(Repeated(row, 4)).epsilon == 4
+    found = replace(own, noise=replace(own.noise, inner=steps)).loss
+    assert found.epsilon >= 4 * 4
+    alone = steps.loss(row)
+    assert found.rho >= 4 * alone.rho and found.mu >= 2 * alone.mu  # noqa: PT018
+    two = replace(own.noise, inner=steps, tables=((2, 1.0),))  # no more groups are there
+    assert two.loss(Repeated(row, 4)).epsilon == 2 * 4
+    balls = RadialNoise(1.0, wide, np.ones(1), np.array([1.0, 2.0]), np.array([1.0, 1.0]))
+    one, all_in_one = balls.loss(row), balls.loss(Repeated(row, 4))
+    spread = replace(own.noise, inner=balls).loss(Repeated(row, 4))
+    assert spread.epsilon >= 4 * one.epsilon > all_in_one.epsilon
+    assert spread.delta >= min(4 * one.delta, 1)
+
+
+def test_a_column_that_never_moves_needs_no_noise_on_any_table():
+    box = ln.Box([0, 5], [80, 5])
+    for by, tables in ((BY, 3), ({"region": 5}, 1)):
+        q = ln.Mean(["age", "pay"], box, by=by, way=1, outside="extra")
+        plan = ln.plan(q, budget=ln.pure_dp(1), relation="add_remove")
+        assert len(plan.terms.mechanism.noise.tables) == tables
+        assert 1 - 1e-6 < plan.terms.mechanism.loss.epsilon <= 1
+    assert ln.verify(plan.release(TABLE.assign(pay=5)).to_json())
 
 
 def test_joint_groups_are_kept_where_they_do_as_well_and_many_are_planned_split():

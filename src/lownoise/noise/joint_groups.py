@@ -166,9 +166,11 @@ class JointNoise(AbstractNoise):
         One that becomes another is one that goes and one that comes: ε and μ double, ρ is four
         times as large, and δ is (1 + e^ε)δ.
 
-        Several rows may be in several groups. Their ε add up to at most that of all in one; ρ and
-        μ² of independent numbers, convex in moves, add up to no more than that. Of round noise only
-        ε is taken, and what its points are off by counts once a group.
+        Several rows may be in several groups. Of a log-concave density e^−V their ε add up to at
+        most that of all in one, as the most that V rises along a line is in proportion to a move; ρ
+        and μ² of independent numbers, convex in moves, add up to no more than that. Of round noise
+        only ε is taken, and what its points are off by counts once a group. A density that falls in
+        steps tells nearly as much of one row as of all: there each group may reveal that.
         """
         found = [self._of_table(changes, *part) for part in self.parts]
         return found[0] if len(found) == 1 else composed(found)
@@ -189,6 +191,8 @@ class JointNoise(AbstractNoise):
             return Loss(2 * own.epsilon, 0.0, 4 * own.rho, 2 * own.mu)
         if touched == 1:
             return own
+        if not noise.log_concave:
+            return composed([own] * touched)
         off = noise.loss(Repeated(one, 0))
         epsilon = sum_up([own.epsilon, *[off.epsilon] * (touched - 1)])
         delta = min(times_up(touched, own.delta), 1.0)

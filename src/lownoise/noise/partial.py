@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -107,6 +107,10 @@ class PartialNoise(AbstractNoise):
         if self.inner is None:
             return Loss(0.0, 0.0, 0.0, 0.0)
         return self.inner.loss(changes.mapped(np.eye(self.total)[self.kept]))
+
+    def scaled(self, factor: float) -> PartialNoise:
+        """Return so many times this noise."""
+        return replace(self, inner=self.inner and self.inner.scaled(factor))
 
     def draw(self, randomness: Randomness) -> Lazy:
         """Return the noise, known by its bits so far."""

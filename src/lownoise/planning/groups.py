@@ -289,6 +289,10 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
         measured = split()
         if measured is None or values.loss.delta:
             return joint_mechanism(question, values, size)
+        try:
+            values.noise.scaled(1.0)
+        except PlanError:  # noise from outside may have no multiples
+            return joint_mechanism(question, values, size)
         found = covering(
             lambda factor: replace(
                 joint_mechanism(question, values, size, measured.scaled(factor)), unit=request.unit
