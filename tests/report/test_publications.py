@@ -84,6 +84,15 @@ def test_a_distribution_is_drawn_in_its_band_with_quantiles_of_each_group():
     assert quantiles.rows[-1][0] == f"{RUDE[2]}=M, old=1"
 
 
+def test_a_chart_of_a_distribution_shows_no_letter_that_others_hide():
+    rows = TABLE.rename(columns={"age": RUDE[3]})
+    asked = ln.plan(ln.Distribution(RUDE[3], EDGES), budget=ln.zcdp(1), relation="add_remove")
+    with simulated(3):
+        page = report.render_html(report.sections(asked.release(rows)))
+    assert "each value of line" in page
+    assert "\x1b" not in page
+
+
 def test_words_have_no_quantiles():
     """Nor has a column that is not asked for in its order."""
     for question in (

@@ -51,7 +51,7 @@ def distribution(release: Any, level: float, percent: str) -> tuple[Part, ...]: 
             f"counts together, with chance {percent}. The ranges are drawn equally wide."
         )
         named = list(map(spelling.shortest, ends))
-        title = f"Rows with at most each value of {own.name}"
+        title = f"Rows with at most each value of {shown(own.name)}"
         parts.append(band_chart(named, heights, band, title=title, caption=caption))
     every = list(itertools.islice(_groups(question, own), MOST_ROWS // len(_QUANTILES)))
     rows = []
