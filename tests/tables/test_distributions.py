@@ -188,7 +188,7 @@ def test_a_column_is_no_group_of_itself():
     means = ln.plan(
         ln.Mean(["x"], ln.Box([0], [1])), budget=ln.zcdp(1), relation="substitute", size=1
     )
-    with pytest.raises(LownoiseError, match="marginal is of"):
+    with pytest.raises(LownoiseError, match="counts and quantiles are of"):
         means.release(pd.DataFrame({"x": [0.5]})).quantile(0.5)
 
 
