@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import ndtr, roots_genlaguerre, roots_jacobi
 
+from lownoise.certificate.staircase import least_first
 from lownoise.noise.abstract import Loss, composed, independent_loss
 from lownoise.noise.response import keep_for
+from lownoise.privacy import aside_curve
 from lownoise.privacy.gaussian_curve import delta_up
 from lownoise.privacy.noise_curve import (
     ball_mu_up,
@@ -27,6 +29,8 @@ from lownoise.privacy.noise_curve import (
     response_rho_up,
 )
 from lownoise.privacy.pure_curve import mu_up, rho_up
+from lownoise.privacy.steps_curve import variation_up
+from lownoise.samplers.steps import StepRadius
 
 EPSILONS = [1e-6, 1e-3, 0.1, 0.5, 1.0, 1.7, 3.0, 5.0, 30.0, 300.0, 1000.0]
 BALLS = [(d, e) for d in (2, 3, 4, 9, 16) for e in (0.3, 1.0, 4.0)] + [(64, 1.0), (64, 20.0)]
@@ -267,6 +271,9 @@ def test_the_numbers_on_the_page_are_these():
     rows = re.findall(r"\| (\d\.\d{4}) \| (\d\.\d{4}) \|$", table, flags=re.MULTILINE)
     split = independent_loss([1 / 16] * 16, 1.0)
     expected = [(rho_up(Fraction(1)), mu_up(Fraction(1))), (laplace_rho_up(1), laplace_mu_up(1))]
+    steps = [StepRadius(d, 1.0, least_first(d, 1.0)) for d in (1, 2)]
+    apart = [variation_up(own, 1.0, euclidean=True) for own in steps]
+    expected += [(aside_curve.rho_up(1.0, t), aside_curve.mu_up(1.0, t)) for t in apart]
     expected += [(split.rho, split.mu)]
     expected += [(ball_rho_up(d, 1.0), ball_mu_up(d, 1.0)) for d in (2, 16, 1000)]
     assert rows == [(f"{float(rho):.4f}", f"{float(mu):.4f}") for rho, mu in expected]

@@ -79,6 +79,7 @@ SHOWN = {
     ],
     "local_dp": lambda _: [ln.local_dp(1), ln.local_dp(1, 1e-6)],
     "Ledger": lambda folder: [(own := ledger(folder)), *own.entries()],
+    "Aside": lambda _: [ln.Aside(delta=1e-7)],
     "Caps": lambda _: [ln.Caps(1.0, 1e-6, 0.5)],
     "approx_dp": lambda _: [ln.approx_dp(1, 1e-6)],
     "gaussian_dp": lambda _: [ln.gaussian_dp(1)],

@@ -91,9 +91,9 @@ def central_equivalent(
         >>> found = central_equivalent(ln.Mean(["x"], ln.Box([-1], [1])), local_dp(1.0), 2.0,
         ...                            10_000, 1 / math.tanh(0.5))
         >>> round(found.local_error, 4), round(found.central_error, 4), found.central_mechanism
-        (0.0216, 0.0003, 'laplace')
+        (0.0216, 0.0003, 'staircase')
         >>> found.people_for_equal_error, round(found.shuffled_epsilon, 3)
-        (131, 0.053)
+        (129, 0.053)
     """
     people = checked_size(size, "substitute") or 1
     local_error = local_error_one / math.sqrt(people)

@@ -139,8 +139,8 @@ def plan(  # noqa: PLR0913
         0.000707107
         >>> pure = ln.plan(ln.Mean(["x"], ln.Box([0], [9])), budget=ln.pure_dp(1.0),
         ...                relation="substitute", size=1000)
-        >>> pure.mechanism, round(pure.error, 6)  # √2·9/1000
-        ('laplace', 0.012728)
+        >>> pure.mechanism, round(pure.error, 6)  # Laplace noise has √2·9/1000
+        ('staircase', 0.012465)
     """
     total = None if unit_total is None else totals_within(question, unit_total)
     own = checked_unit(privacy_unit, rows_per_unit, order_by, null_unit, total)
