@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Work in threads comes back in its order, and threads draw noise only where no order counts."""
 
+import os
+import signal
 import threading
+import warnings
 from concurrent.futures import CancelledError
 
 import numpy as np
 import pandas as pd
 import pytest
+from flint import ctx
 from tests.tables.layouts import NoNoise
 
 import lownoise as ln
 from lownoise.noise import marginals, mechanism
 from lownoise.numbers import threads
+from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness, SystemRandomness
 from lownoise.numbers.threads import in_order
 
@@ -92,3 +97,29 @@ def test_what_a_seed_decides_is_drawn_in_one_order(monkeypatch):
     records = MADE.read(ROWS)
     first, again = (MADE.run(records, randomness=SimulationRandomness(1)) for _ in range(2))
     assert first == again
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_fork_while_a_thread_draws_does_not_wait_for_it():
+    """The child has the lock of a thread that is not in it: left so, it would wait for ever."""
+    inside, over = threading.Event(), threading.Event()
+
+    def drawing():
+        with precision(99):
+            inside.set()
+            over.wait(60)
+
+    thread = threading.Thread(target=drawing)
+    thread.start()
+    assert inside.wait(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = os.fork()
+    if not child:
+        signal.alarm(600)  # ends a child that waits for ever
+        with precision(77):
+            os._exit(0 if ctx.prec == 77 else 1)
+    found = os.waitpid(child, 0)[1]
+    over.set()
+    thread.join()
+    assert found == 0

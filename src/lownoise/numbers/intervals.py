@@ -7,6 +7,7 @@ is, but another thread's setting would make them wider, and would be left behind
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _lock = RLock()
+
+
+def _renew() -> None:
+    """Forget, in a process that was forked, what a thread held that is not in it."""
+    global _lock  # noqa: PLW0603 (the process has one)
+    _lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
 
 
 @contextmanager
