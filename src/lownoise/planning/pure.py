@@ -13,9 +13,11 @@ import numpy as np
 
 from lownoise.engines import TotalsQuery
 from lownoise.errors import PlanError
+from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import NOISES
 from lownoise.noise.fitting import grid_steps
 from lownoise.noise.means import MeanTotals, coding_for
+from lownoise.noise.mechanism import SHOWN
 from lownoise.noise.pure import LaplaceNoise
 from lownoise.noise.queries import HistogramTotals, QueryTotals, query_body, query_coordinates
 from lownoise.noise.response import MOST_REPORTS, ResponseMechanism, keep_for
@@ -31,7 +33,7 @@ from lownoise.planning.pure_noise import (
     laplace,
     recursive,
 )
-from lownoise.planning.pure_steps import is_worth_steps, profile, radial, staircase
+from lownoise.planning.pure_steps import fine, is_worth_steps, profile, radial, staircase
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP
@@ -46,7 +48,6 @@ from lownoise.solvers import solve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.noise import AdditiveMechanism
     from lownoise.noise.abstract import Loss
     from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Vector
@@ -77,7 +78,7 @@ def pure_means(question: Mean, request: Request) -> Builders:
         raise PlanError("count_share is for Gaussian noise; for pure noise leave it out")
     size = checked_size(request.size, relation)
     weights = checked_weights(request.weights, question)
-    totals = _mean_totals(question, relation, size, _bounded(request).epsilon / request.rows)
+    totals = _mean_totals(question, relation, size, fine(_bounded(request).epsilon) / request.rows)
     return _builders(question, relation, request, weights, totals, {})
 
 
@@ -89,7 +90,7 @@ def pure_queries(question: AbstractQueries, request: Request) -> Builders:
     """
     question.check()
     relation, size = checked_counting(request, type(question).__name__, drops=question.drops)
-    epsilon = _bounded(request).epsilon / request.rows
+    epsilon = fine(_bounded(request).epsilon) / request.rows
     chosen = query_coordinates(question, relation)
     width = query_body(question, relation, chosen).widths()
     near = width / epsilon
@@ -203,7 +204,7 @@ def _builders(
         mechanisms[named] = lambda: NOISES[named].of.fitted(setting)
 
     def planned(name: str) -> Plan:
-        mechanism, found = mechanisms[name](), solved()
+        mechanism, found = _finely(mechanisms[name]()), solved()
         terms = Terms(
             question=question,
             budget=_own_budget(request, mechanism.loss),
@@ -217,6 +218,20 @@ def _builders(
         return Plan(terms, status="the best of those available")
 
     return {name: partial(planned, name) for name in mechanisms}
+
+
+def _finely(mechanism: Mechanism) -> Mechanism:
+    """Return the mechanism.
+
+    Raises:
+        PlanError: where rounding of records would move answers by more than is told of its noise.
+    """
+    if isinstance(mechanism, AdditiveMechanism) and mechanism.rounding > SHOWN:
+        raise PlanError(
+            "rounding of records would show beside so little noise; give less epsilon, fewer "
+            "records or a narrower domain, or take another mechanism",
+        )
+    return mechanism
 
 
 def _solved(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lownoise.certificate.staircase import least_first, staircase_ratio
@@ -15,7 +17,7 @@ from lownoise.planning.pure_noise import ellipsoid_factor, squared_error
 from lownoise.privacy import ApproxDP
 from lownoise.privacy.units import rows_of
 from lownoise.release.guarantees import allowed, pure_cost
-from lownoise.samplers.steps import LEAST_EPSILON, MOST_EPSILON
+from lownoise.samplers.steps import LEAST_EPSILON, MOST_EPSILON, StepRadius
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +32,22 @@ MOST_DIMENSIONS = 200  # of radial noise
 _LEAST_ROOM = 1e-9  # relative: what noise grows by where a profile covers δ in floats alone
 _WIDER, _ATTEMPTS = 10.0, 10
 _LESS = 0.99  # of the variance of K-norm noise: what staircase noise has less of is taken unasked
+
+
+@lru_cache(maxsize=64)
+def fine(epsilon: float) -> float:
+    """Return the inverse of the least deviation that grids are to be fine beside.
+
+    It is ε, as for Laplace noise, or that of the staircase of one number and a change of 1 where
+    that is narrower: beyond ε = 4, by e^{ε/3}.
+
+    Examples:
+        >>> fine(1.0), round(fine(8.0), 1)
+        (1.0, 17.2)
+    """
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+        return epsilon
+    return max(epsilon, math.sqrt(3 / StepRadius(1, epsilon, least_first(1, epsilon)).mean(2.0)))
 
 
 def is_worth_steps(setting: Setting) -> bool:
