@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from flint import arb, fmpq, fmpq_mat
 from scipy.stats import beta
 
 from lownoise.errors import PlanError
@@ -20,8 +21,10 @@ from lownoise.noise import (
     ResponseMechanism,
 )
 from lownoise.noise.abstract import Loss, quotient_up, sampling_loss, sum_up
+from lownoise.noise.recursive import inverted
 from lownoise.noise.response import keep_for
 from lownoise.noise.totals import AbstractTotals
+from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import Queries
 from lownoise.sets.bodies import PointDifferences, SymmetricBox, SymmetricPoints
@@ -192,6 +195,22 @@ def test_the_noise_does_not_look_at_the_totals():
         for q in [(0, 0), far]
     )
     assert tuple(a - q for a, q in zip(away, far, strict=True)) == near
+
+
+@pytest.mark.parametrize("bits", [64, 128, 512])
+def test_the_inverse_of_a_turn_is_held_to_every_bit(bits):
+    """By fractions, of which some are 2^80 times others, and T is singular to 79 bits."""
+    nearly = np.array([[1, 1 - 2.0**-20], [1 - 2.0**-20, 1 - 2.0**-19]])  # its determinant: -2^-40
+    turn = np.rint(np.random.default_rng(1).uniform(-1, 1, (6, 6)) * 2**20) / 2**20
+    turn[2:, :2] = turn[4:, 2:4] = 0
+    turn[2:4, 2:4] = turn[4:, 4:] = nearly
+    exact = fmpq_mat(6, 6, [fmpq(int(x * 2**20), 2**20) for x in turn.ravel()]).inv().entries()
+    assert max(abs(own) for own in exact) > 2**75
+    found = inverted(turn.tobytes(), bits).entries()
+    with precision(4096):
+        for ball, own in zip(found, exact, strict=True):
+            assert abs(ball.mid() - own) <= ball.rad() * (1 + arb(2) ** -4000)
+            assert ball.rad() <= abs(arb(own)) * arb(2) ** -bits
 
 
 def test_refuses_what_does_not_fit():

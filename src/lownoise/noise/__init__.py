@@ -4,8 +4,9 @@
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.mechanism import AdditiveMechanism
 from lownoise.noise.partial import PartialNoise
-from lownoise.noise.pure import KNormNoise, LaplaceNoise, RecursiveNoise
+from lownoise.noise.pure import KNormNoise, LaplaceNoise
 from lownoise.noise.radial import RadialNoise
+from lownoise.noise.recursive import RecursiveNoise
 from lownoise.noise.response import ResponseMechanism
 from lownoise.noise.staircase import StaircaseNoise
 

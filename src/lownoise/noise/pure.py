@@ -1,15 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pure noises: independent Laplace numbers, noise of a norm, and such noise level by level.
+"""Pure noises: independent Laplace numbers, and noise of a norm.
 
-Laplace noise is of 001, Theorem 2.6, the K-norm mechanism of 001, Definition 4.1, and the recursive
-mechanism of 001, section 7, which keeps the flattest coordinates first.
-
-In coordinates y = T·q, T any invertible matrix, level 1 adds K-norm noise to all of q and keeps the
-last of y; level 2 adds noise of its own to those of y that are left, for the body that is left; and
-so on. Every level is a K-norm mechanism on a linear image of the integers and costs its share; what
-is published, round(q + T⁻¹·(kept noise)), is a function of all levels' answers together.
-
-T is made of whole numbers over 2^20, so that what is drawn and what is bounded are one matrix.
+Laplace noise is of 001, Theorem 2.6, and the K-norm mechanism of 001, Definition 4.1.
 """
 
 from __future__ import annotations
@@ -18,19 +10,17 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import FileError, PlanError
-from lownoise.kinds import NONNEGATIVE, PACKED, POSITIVE, Field, Form, positive
+from lownoise.kinds import NONNEGATIVE, POSITIVE, Field, Form
 from lownoise.noise.abstract import (
     NOISES,
     AbstractNoise,
     Loss,
     ball_loss,
-    composed,
     independent_loss,
     quotient_up,
     sampling_loss,
@@ -271,166 +261,3 @@ class KNormNoise(AbstractNormNoise):
     def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` draws in floats."""
         return np.asarray(simulated_noise(self.gauge.uniform, self.scale, count, randomness))
-
-
-_WHOLE = 2.0**20
-
-
-@final
-class _Turned:
-    """T⁻¹ times the kept coordinates: the last of T·(first level), and those of the others."""
-
-    def __init__(self, rows: Vector, inverse: Any, levels: list[Lazy], firsts: list[int]) -> None:  # noqa: ANN401
-        self._rows, self._inverse = rows.tolist(), inverse
-        self._levels, self._firsts = levels, firsts
-
-    @property
-    def dimension(self) -> int:
-        return len(self._rows)
-
-    def balls(self) -> list[Any]:
-        from flint import arb, arb_mat
-
-        d = self.dimension
-        kept: list[Any] = []
-        for level, first in zip(self._levels[:0:-1], self._firsts[:0:-1], strict=True):
-            kept.extend(level.balls()[first:])  # the last level has the first coordinates
-        column = arb_mat(d, 1, self._levels[0].balls())
-        last = self._rows[self._firsts[0] :]
-        turned = arb_mat(len(last), d, [arb(x) for row in last for x in row]) * column
-        kept.extend(turned[i, 0] for i in range(len(last)))
-        own = arb_mat(d, d, [arb(entry) for entry in self._inverse.entries()])
-        product = own * arb_mat(d, 1, kept)
-        return [product[i, 0] for i in range(d)]
-
-    def refine(self, randomness: Randomness) -> None:
-        for level in self._levels:
-            level.refine(randomness)
-
-
-def _levels(noise: RecursiveNoise) -> list[dict[str, Any]]:
-    return [{"coordinates": level.dimension, "scale": level.scale} for level in noise.levels]
-
-
-def _made(changes: AbstractBody, _: float, rows: Vector, levels: Any) -> RecursiveNoise:  # noqa: ANN401
-    sizes = [level["coordinates"] for level in levels]
-    scales = [positive(level["scale"], "noise.levels.scale") for level in levels]
-    if any(type(n) is not int or not 1 <= n <= len(rows) for n in sizes):
-        raise FileError("noise.levels do not fit noise.rows")
-    bodies = [changes, *(changes.mapped(rows[:n]) for n in sizes[1:])]
-    own = [KNormNoise(norm_of(b), scale) for b, scale in zip(bodies, scales, strict=True)]
-    return RecursiveNoise(rows, tuple(own))
-
-
-@NOISES.kind("recursive", Field("rows", PACKED), Field("levels", attribute=_levels), make=_made)
-@final
-@dataclass(frozen=True, eq=False)
-class RecursiveNoise(AbstractNoise):
-    """Noise of several levels, each K-norm noise of the body that the earlier ones left.
-
-    Args:
-        rows: T, shape (d, d), entries in [−1, 1], whole numbers over 2^20; level j > 1 works in its
-            first nⱼ rows.
-        levels: the noise of each level, two at least, on n₁ = d > n₂ > … coordinates.
-
-    Raises:
-        PlanError: where the levels do not fit, or T is not made so or has no inverse.
-    """
-
-    rows: Vector
-    levels: tuple[KNormNoise, ...]
-
-    def __post_init__(self) -> None:
-        sizes = [level.dimension for level in self.levels]
-        falling = all(a > b for a, b in pairwise(sizes))
-        if len(sizes) < 2 or sizes[0] != len(self.rows) or not falling:  # noqa: PLR2004
-            raise PlanError("RecursiveNoise.levels do not fall from all coordinates; plan again")
-        whole = self.rows * _WHOLE
-        made = np.all(np.abs(self.rows) <= 1) and np.array_equal(np.floor(whole), whole)
-        if not made or self.rows.shape != (sizes[0], sizes[0]):  # NaN is not at most 1
-            raise PlanError("RecursiveNoise.rows are not whole numbers over 2^20; plan again")
-        _ = self._exact_inverse
-
-    @property
-    def dimension(self) -> int:
-        """The number of integers d."""
-        return len(self.rows)
-
-    @property
-    def estimated(self) -> bool:
-        """Whether the covariance of a level was estimated by simulation."""
-        return any(level.estimated for level in self.levels)
-
-    @property
-    def log_concave(self) -> bool:
-        """It is, as images and sums of such are."""
-        return True
-
-    @cached_property
-    def _exact_inverse(self) -> Any:  # noqa: ANN401 (flint carries no types)
-        from flint import fmpq_mat
-
-        d = self.dimension
-        entries = [int(x) for x in (self.rows * _WHOLE).ravel().tolist()]
-        try:
-            return fmpq_mat(d, d, entries).inv() * int(_WHOLE)
-        except ZeroDivisionError:
-            raise PlanError("RecursiveNoise.rows have no inverse; plan again") from None
-
-    @cached_property
-    def _inverse(self) -> Vector:
-        found = np.array(
-            [float(entry.p) / float(entry.q) for entry in self._exact_inverse.entries()]
-        )
-        return frozen(found.reshape(self.rows.shape))
-
-    def _firsts(self) -> list[int]:
-        """Return where the kept coordinates of each level begin."""
-        return [*(level.dimension for level in self.levels[1:]), 0]
-
-    def loss(self, changes: AbstractBody) -> Loss:
-        """Return what the levels reveal together, rounded up (adaptive composition)."""
-        own = [self.levels[0].loss(changes)]
-        own += [
-            level.loss(changes.mapped(self.rows[: level.dimension])) for level in self.levels[1:]
-        ]
-        return composed(own)
-
-    def draw(self, randomness: Randomness) -> Lazy:
-        """Return the noise, known by its bits so far."""
-        drawn = [level.draw(randomness) for level in self.levels]
-        return _Turned(self.rows, self._exact_inverse, drawn, self._firsts())
-
-    def scaled(self, factor: float) -> RecursiveNoise:
-        """Return so many times this noise."""
-        return RecursiveNoise(self.rows, tuple(own.scaled(factor) for own in self.levels))
-
-    @cached_property
-    def kept(self) -> tuple[Vector, ...]:
-        """The covariance of what each level keeps, in T's coordinates, (k, k) each."""
-        found = []
-        for level, first in zip(self.levels, self._firsts(), strict=True):
-            own = level.covariance()
-            dense = np.diag(own) if own.ndim == 1 else own
-            if level is self.levels[0]:
-                dense = self.rows @ dense @ self.rows.T
-            found.append(frozen(dense[first:, first:]))
-        return tuple(found)
-
-    def covariance(self) -> Vector:
-        """Return T⁻¹·(block diagonal of the kept covariances)·T⁻ᵀ."""
-        d = self.dimension
-        inner = np.zeros((d, d))
-        for level, first, own in zip(self.levels, self._firsts(), self.kept, strict=True):
-            inner[first : level.dimension, first : level.dimension] = own
-        return frozen(self._inverse @ inner @ self._inverse.T)
-
-    def simulate(self, count: int, randomness: Randomness) -> Vector:
-        """Return `count` draws in floats."""
-        inner = np.zeros((count, self.dimension))
-        for level, first in zip(self.levels, self._firsts(), strict=True):
-            own = level.simulate(count, randomness)
-            if level is self.levels[0]:
-                own = own @ self.rows.T
-            inner[:, first : level.dimension] = own[:, first:]
-        return np.asarray(inner @ self._inverse.T)

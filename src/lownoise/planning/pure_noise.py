@@ -16,7 +16,8 @@ from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import distance_within
 from lownoise.noise.mechanism import covering
 from lownoise.noise.partial import PartialNoise
-from lownoise.noise.pure import KNormNoise, LaplaceNoise, RecursiveNoise, ellipsoid_norm
+from lownoise.noise.pure import KNormNoise, LaplaceNoise, ellipsoid_norm
+from lownoise.noise.recursive import RecursiveNoise
 from lownoise.noise.units import exchange
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.planning.scales import few_changes, least_scales, scales_of_order
@@ -43,6 +44,7 @@ _EXACT_BITS = 52
 _MOST_TURNED = 256  # coordinates
 _SMALL = 2.0**-400  # beside which, and beyond its inverse, squares are no numbers
 _MOST_CUT = 7  # dimensions in which the differences of many points are cut up in a second
+_DIGITS = 9  # of gaps, of which those that differ in less are equal
 _GAPS = 3  # between eigenvalues, the widest, that levels are parted at
 
 
@@ -258,7 +260,7 @@ def recursive(setting: Setting) -> AdditiveMechanism:
     turned, values = vectors[:, ::-1].T @ root, values[::-1]
     with np.errstate(over="ignore"):  # no gap is wider than one beyond all floats
         falls = values[:-1] / np.maximum(values[1:], 1e-300)
-    gaps = 1 + np.argsort(-falls, kind="stable")
+    gaps = 1 + np.argsort(-np.round(falls, _DIGITS), kind="stable")  # of equals the first
     ways = {tuple(d >> i for i in range(d.bit_length())), *((d, int(k)) for k in gaps[:_GAPS])}
     if isinstance(setting.body, PointDifferences):
         ways = {way for way in ways if way[1] <= _MOST_CUT} or {(d, 1)}
