@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise.errors import FileError, PlanError, quoted
+from lownoise.errors import FileError, PlanError, path_of, quoted
 from lownoise.local_model.document import parts, terms_digest
 from lownoise.local_model.keeper import Keeper, Spent
 from lownoise.local_model.report import Report, ReportFormat
@@ -101,9 +100,10 @@ def read(source: str | PathLike[str]) -> DevicePlan:
     """
     if isinstance(source, str) and (not source.strip() or source.lstrip()[0] in "{["):
         return _of_text(source)
+    file = path_of(source, "file")
     try:
-        text = Path(source).read_text(encoding="utf-8")
-    except (OSError, ValueError, TypeError):
+        text = file.read_text(encoding="utf-8")
+    except (OSError, ValueError):
         raise FileError(
             f"file={quoted(str(source))} cannot be read; give a local plan's file, or its text"
         ) from None

@@ -2,6 +2,8 @@
 """Every error that a user can cause, and every notice: one line of field, value and remedy."""
 
 import re
+from os import fsencode, fspath
+from pathlib import Path
 
 _LONGEST = 200  # characters of a value in a message
 # The name of a drive is one letter. What comes before the last "@" of a text may be a password, and
@@ -138,3 +140,27 @@ class StreamError(LownoiseError):
 
 class ReadingNotice(UserWarning):
     """A first spend is about to fix the reading of an account, which nobody named."""
+
+
+def path_of(given: object, field: str = "path", error: type[LownoiseError] = FileError) -> Path:
+    """Return the path that a user gives, whether or not anything is there.
+
+    Raises:
+        error: where it is no text and no `pathlib.Path`, or a text that is no path.
+
+    Examples:
+        >>> path_of(Path("plan.json")) == path_of("plan.json")
+        True
+        >>> path_of(b"plan.json")
+        Traceback (most recent call last):
+        lownoise.errors.FileError: path=b'plan.json' is no path; give a text or a pathlib.Path
+    """
+    try:
+        own: object = fspath(given)  # type: ignore[call-overload] # as os does
+        fsencode(own)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        own = None
+    # messages have it in one line
+    if not isinstance(own, str) or "\0" in own or own.splitlines() != [own]:
+        raise error(f"{field}={quoted(given)} is no path; give a text or a pathlib.Path")
+    return Path(own)

@@ -591,8 +591,14 @@ def test_a_file_that_stands_twice_in_a_list_is_refused(remote, monkeypatch):
         (["s3://b/[12].parquet", "s3://b/1.parquet"], "s3://b/1.parquet"),
         (["s3://b/*.parquet", "s3://b/2*.parquet"], "s3://b/2\\*.parquet"),
         (["env://KEYED", "env://AGAIN"], "env://AGAIN"),
+        (["env://KEYED", "env://OLD"], "env://OLD"),  # signed twice
+        (["env://OLD", "https://c/keyed.parquet"], "https://c/keyed.parquet"),
+        (["https://c/keyed.parquet", "env://SPELLED"], "env://SPELLED"),
+        (["s3://b/1.parquet", "env://BUCKET"], "env://BUCKET"),
     ):
         monkeypatch.setenv("AGAIN", os.environ["KEYED"])
+        monkeypatch.setenv("SPELLED", "https://C:443/%6beyed.parquet?SECRET")
+        monkeypatch.setenv("BUCKET", "s3://b/1.parquet?SECRET")
         with pytest.raises(TableError, match=f"table={shown} is there before it in the list"):
             opened(paths, Columns(["a"]))
 

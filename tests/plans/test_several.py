@@ -182,7 +182,11 @@ def test_options_reach_their_question_alone():
         ({"options": {"mean": {}}}, "is unknown; give one of means"),
         ({"options": {"means": {"uses": 3}}}, "give some of order"),
         ({"relation": ln.Ball(2)}, "is unknown for together"),
-        ({"shares": {**IMPORTANCE, "means": 1e-14}}, "rho"),
+        ({"shares": {**IMPORTANCE, "means": 1e-14}}, "shares leaves question='means' 3.3e-15"),
+        ({"importance": {**IMPORTANCE, "means": 1e100}}, "importance leaves question='"),
+        ({"importance": {**IMPORTANCE, "means": 1e101}}, r"importance\['means'\]=1e\+101 is out"),
+        ({"importance": {**IMPORTANCE, "means": "1"}}, r"importance\['means'\] is not a number"),
+        ({"budget": ln.zcdp(1e-12)}, "budget leaves question='means' 1.0e\\+00 of the budget"),
     ],
 )
 def test_mistakes_have_one_line_and_a_remedy(more, said):

@@ -267,11 +267,11 @@ def test_what_has_no_answers_or_no_such_ending_is_refused(tmp_path, monkeypatch)
     with pytest.raises(FileError, match="cannot be written"):
         own.export(tmp_path / "x.csv")
     for wrong in ("x\0.csv", "\ud800.csv", "x" * 400 + ".csv"):
-        with pytest.raises(FileError, match=r"is no path of a file|cannot be written") as refusal:
+        with pytest.raises(FileError, match=r"is no path|cannot be written") as refusal:
             own.export(tmp_path / wrong)
         assert "\n" not in str(refusal.value)
     monkeypatch.chdir(tmp_path)
-    for wrong in (".", "..", "", "/"):
+    for wrong in (".", "..", "/"):
         with pytest.raises(FileError, match="cannot be written"):
             own.save(wrong)
     assert list(tmp_path.iterdir()) == [tmp_path / "x.csv"]

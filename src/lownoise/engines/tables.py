@@ -14,10 +14,10 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
-from os import PathLike
-from pathlib import Path
+from os import PathLike, fspath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, cast, final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
 from lownoise.engines.cells import Dialect, alike, decoded, dialect_of
 from lownoise.errors import TableError, bare, may_hold_a_secret, quoted
@@ -83,18 +83,21 @@ class Table:
         several = isinstance(self.path, (list, tuple))
         paths: list[Any] = list(cast("Any", self.path)) if several else [self.path]
         for number, path in enumerate(paths):  # what is no path may be a row: it is not quoted
-            if not isinstance(path, (str, PathLike)):
+            own = fspath(path) if isinstance(path, PathLike) else path
+            if not isinstance(own, str) or "\0" in own:
                 raise TableError(
                     f"table={type(self.path).__name__} is no path, nor a list of some; give one, "
                     "a frame or an Arrow table"
                 )
-            if "\n" in str(path) and not several:
+            shown = f"table[{number}]" if several else "table"
+            if "\n" in own:
                 raise TableError(
-                    "table is a text of several lines, and no path; write it to a file"
+                    f"{shown} is a text of several lines, and no path; write it to a file"
                 )
-            _open_address(str(path), f"table[{number}]" if several else "table")
-        if several:
-            object.__setattr__(self, "path", tuple(paths))
+            _open_address(own, shown)
+            if not isinstance(path, PurePath):
+                paths[number] = own
+        object.__setattr__(self, "path", tuple(paths) if several else paths[0])
         _either("decimal", self.decimal, ".", ",")
         _either("engine", self.engine, "duckdb", "spark")
         if self.quotes not in (None, True, False):
@@ -233,11 +236,24 @@ def once(files: list[File]) -> list[File]:
     """
     met = set()
     for file in files:
-        own = file.address or os.path.realpath(file.path)
+        own = _rows_of(file)
         if own in met:
             raise TableError(f"table={file.shown} is there before it in the list; give files once")
         met.add(own)
     return files
+
+
+def _rows_of(file: File) -> str:
+    """Return what files of the same rows have in common; it is never shown.
+
+    What a variable's address has behind its "?" does not count: a file may be signed many times.
+    """
+    if file.address is None:
+        return os.path.realpath(file.path)
+    own = file.address.partition("?")[0] if _VARIABLE.fullmatch(file.shown) else file.address
+    host, slash, path = own.removeprefix("https://").partition("/")
+    same = own.startswith("https://")  # host in any case, the usual port, letters by their numbers
+    return f"{host.lower().removesuffix(':443')}{slash}{unquote(path)}" if same else own
 
 
 def located(file: File, table: Table, found_by: Callable[[str], list[str]]) -> list[File]:

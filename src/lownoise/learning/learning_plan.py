@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -336,7 +335,7 @@ class LearningPlan(Shown):
         Raises:
             FileError: where it cannot be written.
         """
-        codec.write(Path(path), self.to_json())
+        codec.write(path, self.to_json())
 
 
 def _same(request: LearningRequest, stream: StreamPlan) -> bool:

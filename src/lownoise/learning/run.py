@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 
-from lownoise.errors import FileError, StreamError, TableError, quoted
+from lownoise.errors import FileError, StreamError, TableError, path_of, quoted
 from lownoise.learning.clipping import clipped_sum
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import packed, unpacked
@@ -112,8 +112,7 @@ def started(
     Raises:
         LedgerError, FileError: as `LearningPlan.start`.
     """
-    if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
-        raise FileError(f"path={quoted(path)} is no path of a file; give a new one")
+    path = None if path is None else path_of(path)
     ledger = checked_ledger(ledger)
     asked = asked_of(plan) if path is not None else {}
     if path is not None and os.path.lexists(path):

@@ -18,10 +18,9 @@ import math
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, final
 
-from lownoise.errors import FileError, LedgerError, quoted
+from lownoise.errors import FileError, LedgerError, path_of, quoted
 from lownoise.local_model.report import Report
 from lownoise.numbers.arrays import number
 from lownoise.numbers.readable import readable
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
     from os import PathLike
+    from pathlib import Path
 
 _APPLICATION = 0x6C6F776B  # "lowk", so that another program's database is never taken for one
 _VERSION = 1
@@ -105,7 +105,7 @@ class Keeper:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = path_of(path, "keeper", LedgerError)
 
     def __repr__(self) -> str:
         return f"Keeper({str(self.path)!r})"

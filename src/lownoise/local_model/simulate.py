@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.engines.opening import source_of
-from lownoise.errors import FileError
+from lownoise.errors import FileError, path_of
 from lownoise.local_model.intake import BINARY, guarded_batches, unread
 from lownoise.local_model.report import ReportFormat, Reports, fresh_identifiers
 from lownoise.local_model.seen import smallest
@@ -96,7 +96,7 @@ def write(plan: Planned, reports: Iterable[Reports], path: str | Path) -> int:
     Raises:
         FileError: where the ending is another one, or the file cannot be written.
     """
-    path = Path(path)
+    path = path_of(path)
     form = ReportFormat.of(plan.digest, plan.randomizer)
     writers: dict[str, Callable[[ReportFormat, Iterable[Reports], Path], int]]
     writers = {BINARY: _write_bytes, _PARQUET: _write_parquet}

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 
 import numpy as np
@@ -182,7 +181,7 @@ class Projected(Shown):
         Raises:
             FileError: where it cannot be written.
         """
-        codec.write(Path(path), self.to_json())
+        codec.write(path, self.to_json())
 
 
 def projected(

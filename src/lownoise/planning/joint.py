@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
-from lownoise.errors import FileError, PlanError, quoted
+from lownoise.errors import FileError, PlanError, path_of, quoted
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.numbers.readable import html_table
 from lownoise.planning.release_plan import Plan
@@ -26,6 +25,7 @@ from lownoise.release.release import Release
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from os import PathLike
+    from pathlib import Path
 
     from lownoise.privacy import Budget, Event, Payer
     from lownoise.sets.domains import AbstractDomain
@@ -268,7 +268,7 @@ class JointRelease:
 
 
 def _made(path: str | PathLike[str]) -> Path:
-    folder = Path(path)
+    folder = path_of(path, "folder")
     try:
         folder.mkdir()
     except OSError as error:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import PlanError
@@ -250,7 +249,7 @@ class LocalPlan(Shown):
         Raises:
             FileError: where it cannot be written.
         """
-        codec.write(Path(path), self.to_json(proof=proof))
+        codec.write(path, self.to_json(proof=proof))
 
     def verify(self) -> Verification:
         """Recompute everything from the plan's own file, without the optimiser; see `ln.verify`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.numbers.randomness import SystemRandomness
@@ -56,7 +55,7 @@ class AbstractPlan(Guaranteed, ABC):
         Raises:
             FileError: where it cannot be written.
         """
-        codec.write(Path(path), self.to_json())
+        codec.write(path, self.to_json())
 
 
 @final

@@ -17,7 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import PlanError, quoted
+from lownoise.errors import BudgetError, PlanError, quoted
 from lownoise.numbers.arguments import checked_number
 from lownoise.numbers.rounding import decimal_down, exact, root_down
 from lownoise.planning.joint import JointPlan, checked_question
@@ -104,14 +104,19 @@ def together(
         for own in given.values():
             own.setdefault("mechanism", GAUSSIAN)
 
+    matters, parts, split_by = _split(importance, shares, names)
+
     def planned(entry: Merged, share: float) -> Plan:
-        own, part = {**given[entry.names[0]], **unit}, _part(budget, share)
+        try:
+            part = _part(budget, share)
+        except BudgetError:
+            raise PlanError(
+                f"{split_by} leaves question={quoted(entry.names[0])} {share:.1e} of the budget, "
+                "for which no noise is made; give numbers that differ less, or a larger budget"
+            ) from None
+        own = {**given[entry.names[0]], **unit}
         return plan(entry.question, budget=part, relation=relation, size=size, **own)
 
-    matters = _positive("importance", importance, names)
-    if shares is not None and importance is not None:
-        raise PlanError("shares and importance both say how the budget is split; give one of them")
-    parts = _positive("shares", shares, names)
     entries = {name: Merged((name,), questions[name], matters[name]) for name in names}
     apart = math.nan
     if shares is None:
@@ -189,15 +194,25 @@ def _names(questions: Mapping[str, Any]) -> list[str]:
     return list(questions)
 
 
+def _split(
+    importance: Mapping[str, float] | None, shares: Mapping[str, float] | None, names: list[str]
+) -> tuple[dict[str, float], dict[str, float], str]:
+    """Return how much questions matter, their shares, and the argument that splits the budget."""
+    if shares is not None and importance is not None:
+        raise PlanError("shares and importance both say how the budget is split; give one of them")
+    matters, parts = _positive("importance", importance, names), _positive("shares", shares, names)
+    return matters, parts, "shares" if shares else "importance" if importance else "budget"
+
+
 def _positive(what: str, given: Mapping[str, float] | None, names: list[str]) -> dict[str, float]:
     if given is None:
         return dict.fromkeys(names, 1.0)
     if not isinstance(given, Mapping) or set(given) != set(names):
         raise PlanError(f"{what} has not one number a question; give one for {', '.join(names)}")
-    found = {name: checked_number(what, given[name]) for name in names}
+    found = {name: checked_number(f"{what}[{name!r}]", given[name]) for name in names}
     for name, number in found.items():
         if not 1e-100 <= number <= 1e100:  # noqa: PLR2004
-            raise PlanError(f"{what}[{name!r}]={number:g} is out of range; give one above 0")
+            raise PlanError(f"{what}[{name!r}]={number:g} is out of range; give 1e-100 to 1e100")
     return found
 
 

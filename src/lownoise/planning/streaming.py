@@ -13,9 +13,9 @@ import numpy as np
 
 from lownoise.errors import (
     DomainError,
-    FileError,
     PlanError,
     QuestionError,
+    path_of,
     quoted,
 )
 from lownoise.noise.fitting import thickened
@@ -179,8 +179,7 @@ def begun(
     Raises:
         LownoiseError: as `stream`.
     """
-    if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
-        raise FileError(f"path={quoted(path)} is no path of a file; give a new one")
+    path = None if path is None else path_of(path)
     ledger = checked_ledger(ledger)
     if path is not None and os.path.lexists(path):
         return request.resume(path, ledger)

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lownoise.errors import LedgerError, quoted
+from lownoise.errors import LedgerError, path_of, quoted
 from lownoise.numbers.readable import readable
 from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.privacy.choices import Numbered, chosen, named, reading_from_text
@@ -20,6 +18,8 @@ from lownoise.privacy.readings import only_reading
 if TYPE_CHECKING:
     import sqlite3
     from contextlib import AbstractContextManager
+    from os import PathLike
+    from pathlib import Path
 
     from lownoise.privacy.budget import Budget
     from lownoise.privacy.choices import ReadingName
@@ -42,9 +42,7 @@ class Account:
     dataset: str
 
     def __init__(self, path: str | PathLike[str], dataset: str) -> None:
-        if not isinstance(path, (str, PathLike)):
-            raise LedgerError(f"ledger={quoted(path)} is no path of a file; give one")
-        object.__setattr__(self, "path", Path(path))
+        object.__setattr__(self, "path", path_of(path, "ledger", LedgerError))
         object.__setattr__(self, "dataset", dataset)
 
     @classmethod

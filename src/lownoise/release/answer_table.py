@@ -17,12 +17,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import FileError
+from lownoise.errors import FileError, path_of
 from lownoise.release import codec
 from lownoise.release.readable import frame, free
 
@@ -129,7 +128,7 @@ class AnswerTable:
             FileError: where the ending is another, or the file cannot be written.
         """
         write = _FORMS[form_of(path)]
-        with codec.drafted(Path(path)) as draft:
+        with codec.drafted(path) as draft:
             write(draft, self)
 
     def csv(self) -> Iterator[str]:
@@ -210,7 +209,7 @@ def form_of(path: str | PathLike[str]) -> str:
     Raises:
         FileError: where it is none that is written.
     """
-    ending = Path(path).suffix.lower()
+    ending = path_of(path).suffix.lower()
     if ending not in _FORMS:
         raise FileError(f"file={path} has an unknown ending; give {', '.join(_FORMS)}")
     return ending

@@ -19,11 +19,11 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 
-from lownoise.errors import FileError, LownoiseError, quoted
+from lownoise.errors import FileError, LownoiseError, path_of, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from os import PathLike
 
 VERSION = 2  # of what is written; all from 1 on are read, see docs/file-versions.md
 UNIT = "unit"  # what makes terms of version 3: whose rows are hidden together
@@ -174,45 +174,39 @@ def guarded(read: Callable[[], T]) -> T:
         raise FileError(f"the document is damaged: {reason}; use an unedited file") from None
 
 
-def write(path: Path, text: str) -> None:
+def write(path: str | PathLike[str], text: str) -> None:
     """Write `text` to `path`, all of it or nothing.
 
     Raises:
-        FileError: where the folder cannot be written.
+        FileError: where it is no path, or the folder cannot be written.
     """
     with drafted(path) as draft:
         draft.write(text.encode())
 
 
-def _new(beside: Path, path: Path) -> IO[bytes]:
-    try:
-        return beside.open("xb")
-    except ValueError:  # of letters that no path has
-        raise FileError(f"file={quoted(str(path))} is no path of a file; give another") from None
-
-
 @contextmanager
-def drafted(path: Path) -> Iterator[IO[bytes]]:
+def drafted(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     """Give a file beside `path` that takes its place at the end, or leaves nothing where it fails.
 
     Raises:
-        FileError: where the folder cannot be written.
+        FileError: where it is no path, or the folder cannot be written.
     """
+    own = path_of(path, "file")
     # whose mode is that of new files, by the umask
-    beside = path.parent / f".{path.name}.{secrets.token_hex(8)}"
+    beside = own.parent / f".{own.name}.{secrets.token_hex(8)}"
     try:
-        with _new(beside, path) as draft:
+        with beside.open("xb") as draft:
             try:
                 yield draft
                 draft.flush()
                 os.fsync(draft.fileno())
-                beside.replace(path)
+                beside.replace(own)
             except BaseException:
                 beside.unlink(missing_ok=True)
                 raise
     except OSError as error:
         raise FileError(
-            f"file={path} cannot be written ({error.strerror}); give a folder that can be written",
+            f"file={own} cannot be written ({error.strerror}); give a folder that can be written",
         ) from None
 
 

@@ -15,6 +15,7 @@ from lownoise.errors import (
     OverspentError,
     PlanError,
     TableError,
+    path_of,
 )
 from lownoise.noise.totals import table_of
 from lownoise.privacy import checked_ledger
@@ -68,8 +69,8 @@ def execute(
     """
     if path is not None and not terms.view.folder:
         raise PlanError(
-            f"path={path} is for marginals, whose release is a folder; leave it out, and save the "
-            "answers with release.save(path)",
+            f"path={path_of(path)} is for marginals, whose release is a folder; leave it out, and "
+            "save the answers with release.save(path)",
         )
     ledger = checked_ledger(ledger)
     terms.check_budget()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.errors import FileError
+from lownoise.errors import FileError, path_of
 from lownoise.release.codec import write
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def room(path: str | PathLike[str] | None, length: int, *, spare: int = 0) -> It
             )
         yield np.zeros(length, dtype=np.int64)
         return
-    folder = Path(path)
+    folder = path_of(path)
     _make(folder)
     try:
         try:
@@ -176,8 +176,9 @@ def read_document(path: str | PathLike[str]) -> str:
     Raises:
         FileError: where there is none.
     """
+    own = document_at(path)
     try:
-        return document_at(path).read_text(encoding="utf-8")
+        return own.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise FileError(
             f"folder={Path(path)} has no readable {DOCUMENT}; give a folder that a release was "
@@ -187,7 +188,8 @@ def read_document(path: str | PathLike[str]) -> str:
 
 def document_at(path: str | PathLike[str]) -> Path:
     """Return where the document of a release lies: the file, or the one in the folder."""
-    return Path(path) / DOCUMENT if Path(path).is_dir() or not Path(path).exists() else Path(path)
+    own = path_of(path)
+    return own / DOCUMENT if own.is_dir() or not own.exists() else own
 
 
 def integers_of(folder: Path, length: int, fields: dict[str, Any]) -> Integers:

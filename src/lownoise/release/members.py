@@ -12,10 +12,9 @@ import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
-from lownoise.errors import FileError, PlanError, quoted
+from lownoise.errors import FileError, PlanError, path_of, quoted
 from lownoise.kinds import positive
 from lownoise.numbers.rounding import decimal_up, exact, root_up
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
@@ -27,6 +26,7 @@ from lownoise.release.stored import plan_digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
+    from pathlib import Path
 
     from lownoise.privacy import Budget, Event
     from lownoise.release.terms import Terms
@@ -173,7 +173,7 @@ class Members:
         Raises:
             FileError: where it is no such folder, or was edited.
         """
-        folder = Path(path)
+        folder = path_of(path, "folder")
         try:
             text = (folder / DOCUMENT).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -26,6 +25,7 @@ from lownoise.release.regions import ratio, ratio_interval, within_bounds
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
+    from pathlib import Path
 
     from lownoise.nearest import Projected
     from lownoise.numbers.arrays import Integers, Vector
@@ -397,7 +397,7 @@ class Release(Guaranteed):
         if isinstance(self.terms.question, Marginals):
             folders.save(self._document, np.asarray(self.integers), path)
         else:
-            codec.write(Path(path), self.to_json())
+            codec.write(path, self.to_json())
 
     @classmethod
     def from_json(cls, text: str, domain: AbstractDomain | None = None) -> Release:

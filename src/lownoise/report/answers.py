@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from array import array
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,11 +48,11 @@ def write_csv(
         FileError: where the path cannot be written.
     """
     lines = _table(release, marginal, level).csv()
-    if isinstance(file, (str, Path)) or hasattr(file, "__fspath__"):
-        with codec.drafted(Path(file)) as draft:
-            draft.writelines(line.encode() for line in lines)
-    else:
+    if hasattr(file, "writelines"):
         file.writelines(lines)
+        return
+    with codec.drafted(file) as draft:
+        draft.writelines(line.encode() for line in lines)
 
 
 def export(

@@ -16,12 +16,11 @@ import os
 import threading
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import numpy as np
 
-from lownoise.errors import FileError, LedgerError, PlanError, StreamError
+from lownoise.errors import FileError, LedgerError, PlanError, StreamError, path_of
 from lownoise.privacy import GaussianEvent, StreamPosition, checked_ledger
 from lownoise.release import codec
 from lownoise.release.codec import Spend
@@ -35,6 +34,7 @@ from lownoise.streams.store import Place
 if TYPE_CHECKING:
     import sqlite3
     from os import PathLike
+    from pathlib import Path
 
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget, Payer
@@ -154,7 +154,7 @@ class IncrementRun:
             if path is not None:
                 account = StreamAccount.of(ledger) if ledger else None
                 at = _write(
-                    Path(path).absolute(), key, mechanism, asked or {}, note, spend, account
+                    path_of(path).absolute(), key, mechanism, asked or {}, note, spend, account
                 )
         except (FileError, PlanError, MemoryError):  # nothing was published, and nothing can be
             if ledger:
@@ -163,7 +163,7 @@ class IncrementRun:
             raise
         if ledger:
             ledger.settle(number, stream=at)
-        return cls(noise, key, spend, None if path is None else Path(path).absolute(), account)
+        return cls(noise, key, spend, None if path is None else path_of(path).absolute(), account)
 
     @classmethod
     def resume(
@@ -190,7 +190,7 @@ class IncrementRun:
                 elsewhere: the journal is an old copy.
             StreamError: where the checkpoint is of another run, or was altered.
         """
-        place = Path(path).absolute()
+        place = path_of(path).absolute()
         ledger = checked_ledger(ledger)
         check_header(place, _APPLICATION, (_VERSION,))
         with transaction(place) as connection:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import FileError, LedgerError, PlanError
+from lownoise.errors import FileError, LedgerError, PlanError, path_of
 from lownoise.privacy import checked_ledger
 from lownoise.release.codec import Spend
 from lownoise.release.execution import advised
@@ -20,6 +19,7 @@ from lownoise.streams.stream import Stream
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from lownoise.numbers.randomness import Randomness
     from lownoise.privacy import Payer
@@ -64,7 +64,7 @@ def start(
         noise = noise_of(terms.mechanism, randomness)
         if path is not None:
             account = StreamAccount.of(ledger) if ledger else None
-            file = _file(Path(path).absolute(), terms, asked or {}, spend, noise, account)
+            file = _file(path_of(path).absolute(), terms, asked or {}, spend, noise, account)
     except (FileError, PlanError, MemoryError):  # nothing was published, and nothing can be
         if ledger:
             with suppress(LedgerError):  # what cannot be cancelled counts

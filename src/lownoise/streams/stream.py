@@ -7,13 +7,12 @@ import copy
 import os
 import threading
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, final
 
 import numpy as np
 
 from lownoise.engines.cells import quiet
-from lownoise.errors import StreamError, quoted
+from lownoise.errors import StreamError, path_of, quoted
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy import checked_ledger
 from lownoise.release import codec
@@ -35,6 +34,7 @@ from lownoise.streams.view import StreamView
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
+    from pathlib import Path
 
     from numpy.typing import ArrayLike
 
@@ -165,7 +165,7 @@ class Stream(Guaranteed):
             FileError, LedgerError: as `open`.
         """
         ledger = checked_ledger(ledger)
-        with StreamFile.opening(Path(path).absolute(), domain) as (held, found, follow):
+        with StreamFile.opening(path_of(path).absolute(), domain) as (held, found, follow):
             progress = found.progress
             state = {"kept": found.kept} if progress.noise is None else progress.noise
             noise = codec.guarded(lambda: noise_from(found.terms.mechanism, state, progress.round))

@@ -12,13 +12,12 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 import torch
-from lownoise.errors import PlanError, StreamError
+from lownoise.errors import PlanError, StreamError, path_of
 from lownoise.numbers.rounding import growth
 from lownoise.torch.batches import checked_batches
 from lownoise.torch.plan import TrainingPlan, shapes_of
@@ -85,7 +84,7 @@ class PrivateOptimizer:
         self._check_groups()
         self._batches = checked_batches(batches, plan.rounds)
         self._ledger, self._threads = ledger, threads
-        self._path = None if path is None else Path(path).absolute()
+        self._path = None if path is None else path_of(path).absolute()
         if self._path is not None and os.path.lexists(self._path):
             self._run = self._resumed(None)
         else:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import FileError, LownoiseError, quoted
+from lownoise.errors import FileError, LownoiseError, path_of, quoted
 from lownoise.local_model.terms import LocalTerms
 from lownoise.privacy.readings import spent
 from lownoise.release import codec, folders, stored
@@ -147,13 +147,13 @@ def _jointly(every: dict[str, Terms], members: Members, payers: list[Any]) -> li
 
 def _opened(path: str | PathLike[str]) -> tuple[Path, str]:
     """Return the file that a path means, which may be its folder, and the text in it."""
+    file = path_of(path, "file")
     try:
-        file = Path(path)
         if file.is_dir():
             names = (folders.DOCUMENT, "plan.json")
             file = next((file / name for name in names if (file / name).exists()), file / names[0])
         return file, file.read_text(encoding="utf-8")
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError):
         raise FileError(
             f"file={quoted(str(path))} cannot be read; "
             "give a plan.json or release.json, its folder, or its text",
