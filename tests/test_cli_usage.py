@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What no command takes is refused like anything else: in one line, with status 2."""
 
+import re
+
 import pytest
 import typer
 
+import lownoise
 from command_line import refused, run, started
 from lownoise.cli import app
 
@@ -48,6 +51,19 @@ def test_what_is_missing_is_one_line(names, left, tmp_path):
     assert f"'{left}'" in done.stderr or f"'--{left.replace('_', '-')}'" in done.stderr
     assert done.stderr.startswith("error: missing ")
     assert not list(tmp_path.iterdir())
+
+
+def test_the_version_is_told(tmp_path):
+    done = run(tmp_path, "--version")
+    assert (done.returncode, done.stdout) == (0, f"lownoise {lownoise.__version__}\n")
+
+
+@pytest.mark.parametrize("names", EVERY, ids=" ".join)
+def test_no_word_of_a_help_is_taken_for_markup(names, tmp_path):
+    """Typer's help takes "[x]" for a style, and leaves it out."""
+    command = EVERY[names]
+    said = [command.help or "", *(getattr(own, "help", None) or "" for own in command.params)]
+    assert not [text for text in said if re.search(r"\[[a-z#/@]", text)]
 
 
 @pytest.mark.parametrize("names", EVERY, ids=" ".join)

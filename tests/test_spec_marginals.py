@@ -120,6 +120,15 @@ def test_all_mistakes_at_once_each_with_its_path(tmp_path):
             "question.kind: is no kind of question; give mean, ",
         ),
         ('"marginals"', "3", "question.kind: is no kind of question"),
+        ('"marginals"', '"count"', 'question.kind: is kind = "marginals" in a specification, with'),
+        (
+            '"marginals"',
+            '"distribution"',
+            (
+                'question.kind: is kind = "marginals" in a specification, with way = 1 and '
+                'ordered = { COLUMN = "prefix" }'
+            ),
+        ),
         ("way = 2", "way = 4", "question: Marginals.way=4 with 3 attributes"),
         ("way = 2", "", "question: Marginals needs either way=k"),
         ("way = 2", 'sets = [["age", "income"]]', "question: Marginals.sets[0]: 'income' is no"),

@@ -261,6 +261,10 @@ def test_a_specification_of_several_is_planned_and_released_on_the_command_line(
     assert list(found) == ["means", "ages"]
     assert found["ages"].marginal("age").shape == (2,)
     assert "</html>" in (folder / "published" / "1.html").read_text()
+    # which file is whose is said, and a command that reads one release asks for one
+    assert done.stdout.endswith("published:\nmeans: 1.json, 1.html\nages: 2, 2.html\n")
+    refused(run(folder, "marginal", "published", "age"), "of several questions; give one of those")
+    assert run(folder, "marginal", "published/2", "age").returncode == 0
     # neither a folder that exists nor an account without budget loses or spends anything
     refused(run(folder, "together", "asked.toml", "--out", "published"), "give --out a new folder")
     again = run(folder, "together", "asked.toml", "--out", "more")

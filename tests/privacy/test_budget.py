@@ -45,7 +45,8 @@ def test_epsilon_out_of_range_is_named_with_its_value(epsilon):
 def test_delta_out_of_range_is_named_with_its_value(delta):
     text = refusal(approx_dp, 1.0, delta)
     assert f"approx_dp.delta={float(delta):g} " in text
-    assert "epsilon" not in text
+    assert ("ln.pure_dp" in text) == (delta == 0)
+    assert "approx_dp.epsilon" not in text
 
 
 @pytest.mark.parametrize("nan", [math.nan, np.float64("nan")])

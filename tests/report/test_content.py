@@ -80,6 +80,25 @@ def test_marks_stand_where_the_multiples_are():
         assert across / across[0, 0] == pytest.approx(logs / logs[0, 0], abs=3e-3)
 
 
+def test_labels_of_an_axis_leave_room_between_them():
+    """Though other noise is a hundred million times the plan's, and names are long."""
+    wide = ln.Mean(["a" * 26, "b"], ln.Box([0, 0], [1, 1e8]))
+    own = ln.plan(wide, budget=ln.zcdp(1), relation="substitute", size=9, weights="range")
+    for drawn in charts.multiples(own.terms).drawn:
+        labels = re.findall(r'<text x="([\d.]+)"[^>]*>([\d,.⁰-⁹×]+×)</text>', drawn)
+        assert len(labels) > 2
+        for (x, left), (y, right) in itertools.pairwise(labels):
+            assert float(y) - float(x) > 7 * (len(left) + len(right)) / 2
+
+
+def test_an_error_of_groups_says_when_weights_are_in_it():
+    """5.2 is not in columns' units where one of them strays by 30,000."""
+    asked = ln.Mean(["a"], ln.Box([0], [1e5]), by={"g": 2})
+    for weights, said in ((None, False), ("range", True)):
+        own = ln.plan(asked, budget=ln.pure_dp(1), relation="add_remove", weights=weights)
+        assert ("number of rows, weighted, in" in words(page(own))) == said
+
+
 def test_a_tiny_gap_is_said_in_few_digits():
     assert spelling.gap(plan("means").certificate.gap) == "below 0.0001%"
 

@@ -165,7 +165,10 @@ def test_no_rows_have_no_quantile_and_say_so():
         ({"q": 0.5, "level": 1}, "level=1 is out of range"),
         ({"q": 0.5, "column": "y"}, "column='y' is no attribute; name one of x, sex"),
         ({"q": 0.5, "column": "sex"}, "column='sex' has categories that are no rising numbers"),
-        ({"q": 0.5, "where": {"sex": "X"}}, "'sex'='X' is no declared category; give one of F, M"),
+        (
+            {"q": 0.5, "where": {"sex": "X"}},
+            "'sex'='X' is no declared category; give one of 'F', 'M'",
+        ),
         ({"q": 0.5, "where": {"sex": True}}, "'sex'=True is no declared category"),
         ({"q": 0.5, "where": {"x": 1}}, "where='x' is the column itself"),
         ({"q": 0.5, "where": {"y": 1}}, "names: 'y' is no attribute"),

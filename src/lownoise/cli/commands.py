@@ -42,10 +42,29 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Publish statistics about people with the least noise that keeps them private.",
 )
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(local_app, name="local")
+
+
+def _version(asked: bool) -> None:  # noqa: FBT001 (an option's value)
+    """Print the version and leave, where it is asked for."""
+    if asked:
+        import lownoise
+
+        show(f"lownoise {lownoise.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def described(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Publish statistics about people with the least noise that keeps them private."""
+
 
 _Spec = Annotated[Path, typer.Argument(help="A TOML specification.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

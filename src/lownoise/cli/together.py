@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def together(
-    spec: Annotated[Path, typer.Argument(help="A TOML specification with [[question]] tables.")],
+    spec: Annotated[Path, typer.Argument(help="A TOML specification of several questions.")],
     *,
     data: Annotated[
         str | None,
@@ -31,7 +31,7 @@ def together(
 ) -> None:
     """Plan several questions on one budget and, with --out, release them: one entry pays."""
     from lownoise import report
-    from lownoise.release.members import once
+    from lownoise.release.members import once, place_of
     from lownoise.spec import read_together
 
     read = read_together(spec)
@@ -57,11 +57,14 @@ def together(
             _keep(found)
             raise
     show(str(made))
+    files = []
     for number, (names, own) in enumerate(once(found.releases).items(), start=1):
         show(f"\n{', '.join(names)}\n")
         show_report(report.sections(own))
-        write(out / f"{number}.html", report.render_html(report.sections(own)))
-    show(f"\nReleases and reports: {out}")
+        page = out / f"{number}.html"
+        write(page, report.render_html(report.sections(own)))
+        files.append(f"{', '.join(names)}: {place_of(number, own.terms)}, {page.name}")
+    show("\n".join([f"\nReleases and reports in {out}:", *files]))
 
 
 def _keep(found: JointRelease) -> None:

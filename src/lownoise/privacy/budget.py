@@ -187,8 +187,8 @@ class PureDP(AbstractBudget):
             BudgetError: as said.
         """
         raise BudgetError(
-            f"budget={self} is pure, which no Gaussian noise keeps; ask with ln.Queries and the "
-            "matrix of the workload, or give ln.zcdp(rho) or ln.approx_dp(epsilon, delta)",
+            f"budget={self} is pure, which no Gaussian noise keeps, and no other is made here; "
+            "give ln.approx_dp(epsilon, delta) or ln.zcdp(rho)",
         )
 
     @property
@@ -259,6 +259,11 @@ def approx_dp(epsilon: float, delta: float) -> ApproxDP:
         ApproxDP(epsilon=1.0, delta=1e-06)
     """
     checked_epsilon = _within("approx_dp.epsilon", epsilon, 1e-6, 1e3)
+    if isinstance(delta, (int, float)) and delta == 0:
+        raise BudgetError(
+            "approx_dp.delta=0 is out of range; give at least 1e-100, or ask for "
+            "ln.pure_dp(epsilon), which has none"
+        )
     return ApproxDP(checked_epsilon, _within("approx_dp.delta", delta, 1e-100, 1 - 2.0**-53))
 
 

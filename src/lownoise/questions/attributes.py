@@ -127,7 +127,7 @@ class Attribute:
 def _unknown(attribute: Attribute, value: object) -> QuestionError:
     return QuestionError(
         f"{quoted(attribute.name)}={quoted(value)} is no declared category; give one of "
-        f"{', '.join(attribute.label(k) for k in range(min(attribute.size, _MOST_SHOWN)))}"
+        f"{', '.join(repr(attribute.label(k)) for k in range(min(attribute.size, _MOST_SHOWN)))}"
     )
 
 

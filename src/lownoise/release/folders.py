@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lownoise.release.terms import Terms
 
 DOCUMENT = "release.json"
+SEVERAL = "together.json"  # of a folder of releases, which names them
 INTEGERS = "integers.npy"
 _SPARE = "release.json.room"  # holds the room of a document until it is written
 SLACK = 1 << 14  # bytes of a document beside its terms: who paid, when, the digest
@@ -180,10 +181,17 @@ def read_document(path: str | PathLike[str]) -> str:
     try:
         return own.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise FileError(
-            f"folder={Path(path)} has no readable {DOCUMENT}; give a folder that a release was "
-            "written to, completely",
-        ) from None
+        if (Path(path) / SEVERAL).exists():
+            said = (
+                f"has releases of several questions; give one of those that {SEVERAL} names, or "
+                "read all with ln.JointRelease.load"
+            )
+        else:
+            said = (
+                f"has no readable {DOCUMENT}; give a folder that a release was written to, "
+                "completely"
+            )
+        raise FileError(f"folder={Path(path)} {said}") from None
 
 
 def document_at(path: str | PathLike[str]) -> Path:

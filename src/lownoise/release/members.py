@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lownoise.privacy import Budget, Event
     from lownoise.release.terms import Terms
 
-DOCUMENT = "together.json"
+DOCUMENT = folders.SEVERAL
 _KIND = "together"
 _KINDS = ("releases", "plans")
 _SHARES, _IMPORTANCE, _APART = _SPLIT = ("shares", "importance", "apart")  # of plans
@@ -127,8 +127,7 @@ def write_members(
     places: dict[str, str] = {}
     members = {}
     for i, (names, own) in enumerate(once(owned).items(), start=1):
-        whole = kind == "releases" and own.terms.view.folder
-        place = f"{i}" if whole else f"{i}.json"
+        place = place_of(i, own.terms) if kind == "releases" else f"{i}.json"
         own.save(folder / place)
         places |= dict.fromkeys(names, place)
         members[place] = _digests(own.terms, folder / place)
@@ -139,6 +138,11 @@ def write_members(
         **split,
     }
     codec.write(folder / DOCUMENT, codec.dump(_KIND, document))
+
+
+def place_of(number: int, terms: Terms) -> str:
+    """Return the name of a release beside others, from 1: of its folder, or of its file."""
+    return f"{number}" if terms.view.folder else f"{number}.json"
 
 
 def _digests(terms: Terms, path: Path) -> dict[str, str]:

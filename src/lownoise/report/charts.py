@@ -16,7 +16,7 @@ from lownoise.report.parts import Chart
 from lownoise.report.spelling import shortened, shown, significant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
 
@@ -25,6 +25,7 @@ SHOWN_OF_MANY = 40
 _NO_NOISE = "no noise needed"
 _SERIES = ("i.i.d. Gaussian", "Laplace, budget split")
 _LEVEL = 0.95
+_LETTER, _GAP = 7.0, 3.0  # the width of a letter, and of what is left beside a label, in pixels
 
 
 # --- other noise as a multiple of this plan's, answer by answer
@@ -78,7 +79,7 @@ def _multiples(names: Sequence[str], ratios: Sequence[Vector], *, narrow: bool) 
         return left + (width - left - 24) * math.log(value / low) / math.log(high / low)
 
     parts = _legend(0.0 if narrow else left, narrow=narrow)
-    for tick in log_ticks(low, high, most=5 if narrow else 8):
+    for tick in _apart(low, high, across, most=5 if narrow else 8):
         x = across(tick)
         parts.append(line(x, top, x, top + height, "rule"))
         parts.append(text(x, top + height + 16, f"{spelling.shortest(tick)}×", "middle"))
@@ -357,6 +358,16 @@ def even_ticks(high: float, low: float = 0.0) -> list[float]:
     step = next(s * power for s in (0.1, 0.2, 0.5, 1, 2, 5) if width / (s * power) <= 5)  # noqa: PLR2004
     places = range(math.ceil(low / step), int(high // step) + 1)
     return [float(f"{k * step:.6g}") for k in places]
+
+
+def _apart(low: float, high: float, across: Callable[[float], float], *, most: int) -> list[float]:
+    """Return as many round numbers as have room for what they are called, `most` of them."""
+    for number in range(most, 0, -1):
+        found = log_ticks(low, high, most=number)
+        room = [(across(v), (len(spelling.shortest(v)) + 1) * _LETTER / 2 + _GAP) for v in found]
+        if all(a + own < b - other for (a, own), (b, other) in itertools.pairwise(room)):
+            break
+    return found
 
 
 def log_ticks(low: float, high: float, *, most: int) -> list[float]:

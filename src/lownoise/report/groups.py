@@ -67,13 +67,15 @@ class GroupsView(AbstractView):
         groups, count = question.groups, len(question.columns)
         asked = spelling.count(count, "sum") + " and the count" * question.counted
         worst = not self.gaussian and question.counted
+        weighted = bool(np.any(groups.weights != 1))
+        weighted |= not self.gaussian and bool(np.any(terms.weights != 1))
         margins = spelling.count(groups.count, "margin")
         within = spelling.count(groups.cells, "group")
         return Wording(
             asked=f"{asked} in each of {within}, {margins}",
             measure=spelling.measure(terms.order, "weighted ", "", ""),
             noise="Gaussian, that of the columns times that of the groups, rounded to a grid",
-            how=spelling.in_order(terms.order, weighted=bool(np.any(groups.weights != 1))),
+            how=spelling.in_order(terms.order, weighted=weighted),
             whose="the worst means, times the number of rows" if worst else "",
             unit="in the columns’ units",
             weight=self._weight(),

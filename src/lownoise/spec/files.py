@@ -45,6 +45,14 @@ _KINDS: dict[str, type[Question]] = {
 }
 
 
+# what Python has names for: what else a specification says of it
+_MARGINALS = {
+    "count": ", with way = 0",
+    "histogram": ", with way = 1",
+    "distribution": ', with way = 1 and ordered = { COLUMN = "prefix" }',
+}
+
+
 def _question(fields: object, info: ValidationInfo) -> Question:
     """Return the question of a table, of the kind that it names."""
     kind = fields.get("kind", "mean") if isinstance(fields, dict) else "mean"
@@ -54,6 +62,8 @@ def _question(fields: object, info: ValidationInfo) -> Question:
     if not isinstance(kind, str) or kind not in _KINDS:
         known = [*_KINDS, *outside]
         text = f"is no kind of question; give {', '.join(known[:-1])} or {known[-1]}"
+        if isinstance(kind, str) and kind in _MARGINALS:
+            text = f'is kind = "marginals" in a specification{_MARGINALS[kind]}'
         raise mistaken([(("kind",), text, kind)])
     return _KINDS[kind].model_validate(fields, context=info.context)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import tomllib
 from abc import abstractmethod
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -242,11 +243,18 @@ def _mistake(detail: ErrorDetails) -> str:
     return f"{place}: {mistake_of(detail)}{shown}"
 
 
+def _fields(table: type[BaseModel]) -> set[str]:
+    """Return the names of all fields that a kind of table has, or one that is made of it."""
+    return set(table.model_fields).union(*map(_fields, table.__subclasses__()))
+
+
 def mistake_of(detail: ErrorDetails) -> str:
     """Return what is wrong, without its place."""
     text = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "extra_forbidden":
-        text = "is not a field of a specification; see docs/specification.md"
+        near = get_close_matches(str(detail["loc"][-1]), _fields(Strict), n=1)
+        meant = f" (did you mean {near[0]!r}?)" if near else ""
+        text = f"is not a field of a specification{meant}; see docs/specification.md"
     if detail["type"] == "float_type":
         text = "is not a number; write it without quotes, infinity as inf"
     if detail["type"] != _TEXT:

@@ -156,7 +156,7 @@ def _opened(path: str | PathLike[str]) -> tuple[Path, str]:
     except (OSError, ValueError):
         raise FileError(
             f"file={quoted(str(path))} cannot be read; "
-            "give a plan.json or release.json, its folder, or its text",
+            "give a plan.json or release.json, its folder, or its text, of a stream its to_json()",
         ) from None
 
 
