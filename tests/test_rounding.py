@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Directed rounding against exact fractions."""
 
+import ast
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -171,3 +173,45 @@ def test_exact_numbers_beyond_all_floats_are_infinite():
     assert fraction_up(largest + 1) == fraction_up(2 * largest) == math.inf
     assert sum_up([1.7e308, 1.7e308]) == math.inf
     assert composed([Loss(1.0, mu=1e200), Loss(1.0, mu=1e200)]).mu == math.inf
+
+
+# noise, sets, accounting, and what decides draws; planning and solvers, whose word nothing takes,
+# have tolerances of searches
+SOURCE = Path(__file__).parents[1] / "src" / "lownoise"
+DIRECTED = [
+    "bounds",
+    "certificate",
+    "engines",
+    "noise",
+    "privacy",
+    "questions",
+    "release",
+    "samplers",
+    "sensitivity",
+    "sets",
+]
+
+
+@pytest.mark.parametrize("room", DIRECTED)
+def test_what_rounding_may_take_is_said_by_name(room):
+    """`x * (1 + 2.0**-k)` says no direction and no reason; `grown` and `shrunk` say both."""
+    found = []
+    for path in sorted((SOURCE / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div)
+            if product and (_bare(node.left) or _bare(node.right)):
+                found.append(path.name)
+    assert [x for x in found if x != "shuffling.py"] == []  # it says how near a search comes
+
+
+def _bare(node):
+    """Return whether a node of the source is 1 ± 2.0**-k."""
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Add | ast.Sub)
+        and isinstance(node.left, ast.Constant)
+        and node.left.value == 1
+        and isinstance(node.right, ast.BinOp)
+        and isinstance(node.right.op, ast.Pow)
+        and isinstance(node.right.right, ast.UnaryOp)
+    )

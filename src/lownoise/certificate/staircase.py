@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import shrunk
 from lownoise.samplers.steps import LEAST_EPSILON, MOST_EPSILON, StepRadius
 
 _BITS = 128
@@ -29,7 +30,7 @@ _GRID = 48
 _HALVINGS = 60
 _GOLDEN = 0.6180339887498949
 _WIDTH_BITS = 24  # of a width: it is a float with few bits, and what it is off by is no loss
-_LESS = 1 - 2.0**-17  # of the least that is found in floats: what is proved
+_LESS = shrunk(1.0, 2.0**-17)  # of the least that is found in floats: what is proved
 _MOST_INTERVALS = 2000
 
 
@@ -100,7 +101,7 @@ def least_square_down(dimension: int, epsilon: float) -> float:
     level = StepRadius(dimension, epsilon, least_first(dimension, epsilon)).mean(2.0) * _LESS
     if not _Sums(dimension, epsilon, level).above():
         return 0.0
-    return level * dimension / (dimension + 2) * (1 - 2.0**-40)
+    return shrunk(level * dimension / (dimension + 2))
 
 
 class _Sums:

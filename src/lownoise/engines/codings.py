@@ -17,6 +17,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import LAST, grown
 from lownoise.sets.bodies import SymmetricBox, off_middle
 
 if TYPE_CHECKING:
@@ -310,7 +311,7 @@ def rounding_slack(lower: Vector, upper: Vector, center: Vector, step: Vector) -
     """
     most = np.maximum(np.abs(lower - center), np.abs(upper - center)) * (1 / step)
     off = 0.5 + (most + 1) * 2.0**-52
-    return frozen(np.where(lower < upper, off * (1 + 2.0**-50), 0.0))
+    return frozen(np.where(lower < upper, grown(off, LAST), 0.0))
 
 
 @final

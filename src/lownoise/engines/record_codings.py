@@ -21,6 +21,7 @@ import numpy as np
 from lownoise.engines.codings import LARGEST_CODE, AbstractCoding, rounding_slack
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import LAST, grown
 from lownoise.sets.bodies import PointDifferences, RoundedBody, SymmetricPoints
 from lownoise.sets.unit_balls.parity import parities
 
@@ -143,7 +144,7 @@ class ClampingCoding(AbstractRecordCoding):
         """
         off = self.domain.rounding[self.pivots] / self.step
         moves = self.domain.extent[self.pivots] > 0
-        return frozen(np.where(moves, (off + 0.75) * (1 + 2.0**-50), 0.0))
+        return frozen(np.where(moves, grown(off + 0.75, LAST), 0.0))
 
     def _encoded(self, rows: Vector) -> Integers:
         return self._rounded(self.domain.records(rows)[:, self.pivots])

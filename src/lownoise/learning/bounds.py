@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.readable import readable
+from lownoise.numbers.rounding import grown
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
 _HALVINGS = 200
-_UP = 1 + 2.0**-40
 
 
 @final
@@ -55,12 +55,12 @@ class RegretBound:
     @property
     def value(self) -> float:
         """The sum of the four."""
-        return (self.diameter + self.width + self.noise + self.rounding) * _UP
+        return grown(self.diameter + self.width + self.noise + self.rounding)
 
     @property
     def without_noise(self) -> float:
         """What would be left without noise, at the same learning rate."""
-        return (self.diameter + self.width + self.rounding) * _UP
+        return grown(self.diameter + self.width + self.rounding)
 
 
 @final

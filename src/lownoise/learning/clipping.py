@@ -16,7 +16,7 @@ import numpy as np
 
 from lownoise.engines.cells import quiet
 from lownoise.errors import EngineError
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import POWER, growth, shrunk
 
 if TYPE_CHECKING:
     from lownoise.learning.losses import AbstractLoss
@@ -68,7 +68,7 @@ def clipped(gradients: Vector, clip: float, unit: float) -> Vector:
         # at least the length of a row in units of its largest number; underflow is beside 1
         length = np.sqrt(np.einsum("ij,ij->i", parts, parts)) * (1 + growth(rows.shape[1] + 8))
         inside = np.asarray(top * length <= clip)
-        scale = clip * (1 - 2.0**-45) / np.maximum(length, 1.0)
+        scale = shrunk(clip, POWER) / np.maximum(length, 1.0)
         kept = np.where(inside[:, None], rows, parts * scale[:, None])
         return np.asarray(np.trunc(kept / unit) * unit)
 

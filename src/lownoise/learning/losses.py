@@ -23,6 +23,7 @@ from lownoise.errors import FileError, PlanError, quoted
 from lownoise.kinds import Field, Kinds
 from lownoise.numbers.arguments import checked_number
 from lownoise.numbers.readable import readable
+from lownoise.numbers.rounding import grown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,7 +142,7 @@ class AbstractLinearLoss(AbstractLoss):
         if feature_radius is None:
             return None
         slope = self.steepest(radius * feature_radius, target_bound)
-        return None if slope is None else slope * feature_radius * (1 + 2.0**-40)
+        return None if slope is None else grown(slope * feature_radius)
 
     def predictions(self, model: Vector, X: Vector) -> Vector:
         """Return ⟨x, θ⟩, shape (B,)."""

@@ -16,6 +16,7 @@ from lownoise.learning.records import Reading
 from lownoise.learning.steps import REGULARIZERS, ElasticNet
 from lownoise.numbers.arguments import checked_number
 from lownoise.numbers.arrays import vector
+from lownoise.numbers.rounding import grown
 from lownoise.planning import StreamRequest
 from lownoise.privacy.budget import budget_to_dict
 from lownoise.questions import Momentum, Prefix
@@ -146,7 +147,7 @@ class LearningRequest:
         """At least the length of the features as the loss sees them, None where unknown."""
         if self.feature_radius is None:
             return None
-        return math.hypot(self.feature_radius, float(self.intercept)) * (1 + 2.0**-40)
+        return grown(math.hypot(self.feature_radius, float(self.intercept)))
 
     @property
     def workload(self) -> AbstractStreamWorkload:

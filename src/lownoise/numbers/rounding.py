@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
 # how far off a float may be, as a part of it
+CROSS = 2.0**-20  # products of shares that are small themselves
 ROUGH = 2.0**-30  # a recursion of determinants, or a solved system
 SLACK = 2.0**-40  # powers, logarithms, sums of up to 10^7 terms: none of them is directed
 TINY = 2.0**-44  # a few operations and one power
+POWER = 2.0**-45  # the same, as files of 0.1 are charged
 FEW = 2.0**-48  # a few operations
+LAST = 2.0**-50  # one or two
 Number = TypeVar("Number", float, "Vector")
 
 

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, final
 
 from lownoise.errors import BudgetError, PlanError, quoted
 from lownoise.numbers.readable import readable
-from lownoise.numbers.rounding import decimal_down, decimal_up, down, exact, root_down, root_up
+from lownoise.numbers.rounding import (
+    decimal_down,
+    decimal_up,
+    down,
+    exact,
+    root_down,
+    root_up,
+    shrunk,
+)
 from lownoise.privacy import gaussian_curve, zcdp_curve
 from lownoise.privacy.budget import ApproxDP, PureDP, Zcdp, gaussian_dp, pure_dp, zcdp
 from lownoise.privacy.composition import (
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
     from lownoise.privacy.events import Event
 
 MOST_USES = 1_000_000
-_SPARE = 1 - 2.0**-40  # of what is allowed: more than rounding takes
+_SPARE = shrunk(1.0)  # of what is allowed: more than rounding takes
 _WORTH = 1.001  # times less noise: for less than that no δ is taken where ε alone will do
 
 

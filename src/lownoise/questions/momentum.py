@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.readable import readable
+from lownoise.numbers.rounding import LAST, grown
 from lownoise.questions.answers import BITS, MomentumAnswers
 from lownoise.questions.streams import (
     WORKLOADS,
@@ -55,7 +56,7 @@ class Momentum(AbstractStreamWorkload):
     @property
     def longest(self) -> float:
         """At least n/(1 − rate)."""
-        return self.rounds * min(float(self.rounds), (1 + 2.0**-50) / (1 - self.rate))
+        return self.rounds * min(float(self.rounds), grown(1.0, LAST) / (1 - self.rate))
 
     def exact(self, coordinates: int) -> AbstractAnswers:
         """Return running sums before the first round: in units of 2^-64 of a step."""

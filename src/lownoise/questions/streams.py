@@ -14,7 +14,7 @@ from lownoise.errors import QuestionError, quoted
 from lownoise.kinds import PACKED, Field, Form, Kinds
 from lownoise.numbers.arrays import frozen, matrix, number
 from lownoise.numbers.readable import readable
-from lownoise.numbers.rounding import growth, shrunk
+from lownoise.numbers.rounding import LAST, grown, growth, shrunk
 from lownoise.questions.answers import (
     BITS,
     DecayedAnswers,
@@ -167,7 +167,7 @@ class Prefix(AbstractStreamWorkload):
             >>> round(Prefix(9).nuclear_norm_down(1), 6)
             1.0
         """
-        return Prefix(count).trace_norm_down * count * (1 - 2.0**-50)
+        return shrunk(Prefix(count).trace_norm_down * count, LAST)
 
     def exact(self, coordinates: int) -> AbstractAnswers:
         """Return running sums before the first round: one total a number."""
@@ -259,7 +259,7 @@ class Decayed(AbstractStreamWorkload):
     @property
     def longest(self) -> float:
         """At least 1/(1 − rate)."""
-        return min(float(self.rounds), (1 + 2.0**-50) / (1 - self.rate))
+        return min(float(self.rounds), grown(1.0, LAST) / (1 - self.rate))
 
     def exact(self, coordinates: int) -> AbstractAnswers:
         """Return running sums before the first round: in units of 2^-64 of a step."""

@@ -18,7 +18,7 @@ import numpy as np
 from lownoise.certificate import order_norm
 from lownoise.noise.abstract import log_concave_moment
 from lownoise.numbers.readable import readable
-from lownoise.numbers.rounding import decimal_up, down, exact, square_up
+from lownoise.numbers.rounding import decimal_up, down, exact, grown, square_up
 from lownoise.privacy import ApproxDP, ApproxNoiseEvent, PureNoiseEvent, pure_curve
 from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from lownoise.privacy import Budget, GaussianEvent, PureDP
 
 _POWERS = np.concatenate([np.arange(2.0, 12.0, 0.5), np.geomspace(12.0, 400.0, 40)])
-_OUTWARD = 1 + 2.0**-40
 _MOST_EPSILON = 1000  # no budget's is above it
 
 
@@ -217,7 +216,7 @@ def moment_error(
     if order == 2 or m == 1:  # noqa: PLR2004
         return total
     powers = [*_POWERS[order > _POWERS].tolist(), *([] if math.isinf(order) else [order])]
-    found = (moment(q) * order_norm(standard_deviation, q, counts) * _OUTWARD for q in powers)
+    found = (grown(moment(q) * order_norm(standard_deviation, q, counts)) for q in powers)
     return min(total, *found)
 
 
@@ -235,7 +234,7 @@ def tail_quantile(chance: float, moment: Callable[[float], float] = log_concave_
         True
     """
     logs = [math.log(moment(p)) - math.log(chance) / p for p in _POWERS.tolist()]
-    return math.exp(min(logs)) * _OUTWARD
+    return grown(math.exp(min(logs)))
 
 
 def allowed(budget: PureDP | ApproxDP) -> float:

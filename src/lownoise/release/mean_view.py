@@ -16,7 +16,7 @@ from lownoise.certificate.witness import covers
 from lownoise.noise import baselines
 from lownoise.noise.means import MeanTotals
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import shrunk
+from lownoise.numbers.rounding import ROUGH, grown, shrunk
 from lownoise.release.group_words import missing_values
 from lownoise.release.lower_bounds import least_with_room
 from lownoise.release.pure_bound import farthest_mean, least_of, middle, repeats, unbeaten
@@ -187,7 +187,7 @@ class MeanView(AbstractRowView["Mean"]):
         away = None
         if image is not None:
             off = weights[:-1] * (image.center - self.question.center)
-            away = order_norm(np.abs(off), terms.order) * (1 + 2.0**-30)
+            away = grown(order_norm(np.abs(off), terms.order), ROUGH)
         return shrunk(exchanged_least(own, last, terms.order, away) * terms.rows)
 
     @cached_property

@@ -30,7 +30,7 @@ from lownoise.numbers.normals import (
     quantile,
     settle,
 )
-from lownoise.numbers.rounding import up
+from lownoise.numbers.rounding import CROSS, grown, up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector, Words
@@ -134,7 +134,7 @@ def rounded_gaussian(shape: Factor, *, randomness: Randomness) -> Integers:
     value = shape.apply(z)
     error += (shape.longest_row + 3) * _UNIT * np.abs(z)
     with np.errstate(invalid="ignore"):  # 0·∞ where there is no noise: left to the slow path
-        doubt = shape.apply_abs(error) * (1 + 2.0**-20)
+        doubt = grown(shape.apply_abs(error), CROSS)
     nearest = np.rint(value)
     decided = (np.abs(value - nearest) + doubt < 0.5) & (np.abs(value) < _LARGEST)  # noqa: PLR2004
     nearest[~decided] = 0.0

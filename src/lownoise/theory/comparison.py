@@ -14,7 +14,7 @@ from lownoise.errors import BudgetError, PlanError, quoted
 from lownoise.noise.response import keep_for
 from lownoise.numbers.arrays import frozen, matrix
 from lownoise.numbers.readable import readable
-from lownoise.numbers.rounding import down, exact
+from lownoise.numbers.rounding import down, exact, shrunk
 from lownoise.privacy import ApproxDP, GaussianDP, PureDP, Zcdp, local_dp
 from lownoise.release.readable import Shown
 from lownoise.sets.domains import Points, difference_body
@@ -224,8 +224,8 @@ def _amplified(budget: Budget, sample: int, size: int) -> Budget:
     if not isinstance(budget, ApproxDP) or sample == size:
         return budget
     more = (size / sample) * -math.expm1(-budget.epsilon) + math.exp(-budget.epsilon)
-    epsilon = (budget.epsilon + math.log(more)) * (1 - 2.0**-40)
-    delta = float(exact(budget.delta) * size / sample) * (1 - 2.0**-40)
+    epsilon = shrunk(budget.epsilon + math.log(more))
+    delta = shrunk(float(exact(budget.delta) * size / sample))
     return ApproxDP(epsilon, min(delta, 0.5))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 import torch
 from lownoise.errors import PlanError, StreamError, path_of
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import LAST, growth, shrunk
 from lownoise.torch.batches import checked_batches
 from lownoise.torch.plan import TrainingPlan, shapes_of
 
@@ -253,7 +253,7 @@ def clipped_sum(gradients: Sequence[torch.Tensor], owners: Integers, clip: float
         finite &= (torch.amax(torch.abs(part), dim=1) <= _LARGEST).cpu()
     known_lengths = np.where(finite.numpy(), np.sqrt(squares.numpy()), 0.0)
     lengths = known_lengths * (1 + growth(d + 16)) + _TINY
-    shares = np.minimum(1.0, clip / lengths * (1 - 2.0**-50))
+    shares = np.minimum(1.0, shrunk(clip / lengths, LAST))
     shares[lengths <= clip] = 1.0
     keep, weights = finite[:, None], torch.from_numpy(shares)
     for start, stop, part in _parts(gradients, together):

@@ -13,7 +13,7 @@ from flint import arb, arb_mat
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix, vector
-from lownoise.numbers.rounding import up
+from lownoise.numbers.rounding import grown, up
 from lownoise.samplers.lazy import Composed
 from lownoise.samplers.uniform.abstract import AbstractDerived, AbstractUniform
 
@@ -130,7 +130,7 @@ class UniformProduct(AbstractUniform):
     def relative(self) -> float:
         """η = Π(1 + ηᵢ) − 1, which is at least 1 − Π(1 − ηᵢ)."""
         own = [part.relative for part in self.parts if part.relative]
-        return up(math.expm1(math.fsum(map(math.log1p, own))) * (1 + 2.0**-40)) if own else 0.0
+        return up(grown(math.expm1(math.fsum(map(math.log1p, own))))) if own else 0.0
 
     @property
     def distance(self) -> float:

@@ -22,7 +22,7 @@ from flint import arb, arb_mat
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import LAST, grown, growth
 from lownoise.samplers.lazy import Composed, UniformBits, chosen
 from lownoise.samplers.uniform.abstract import AbstractTiled, AbstractUniform, uniforms
 from lownoise.samplers.uniform.star import star, units_of
@@ -219,7 +219,7 @@ class UniformHull(AbstractTiled):
             with np.errstate(over="ignore", invalid="ignore", under="ignore"):
                 y = np.ldexp(x, -units)
                 extent = np.abs(y @ rows.T) + lost * (np.abs(y) @ np.abs(rows).T)
-                most = np.max(extent, axis=1) * (1 + 2.0**-50)
+                most = grown(np.max(extent, axis=1), LAST)
                 most += (
                     _TINY * (1 + np.abs(y).sum(axis=1)) * np.max(np.abs(rows).sum(axis=1)) * some
                 )

@@ -32,7 +32,7 @@ import numpy as np
 from flint import fmpq, fmpz_mat
 
 from lownoise.errors import PlanError
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import CROSS, grown, growth
 from lownoise.samplers.uniform.abstract import Dyadic, dyadic
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ Plane: TypeAlias = tuple[Any, ...]  # of rational numbers (flint carries no type
 
 _UNASKED = -1
 MOST_SIMPLICES = 100_000  # of which no two are opposite
-_SLACK = 1 + 2.0**-20  # for the rounding of bounds themselves
 
 
 @final
@@ -233,9 +232,9 @@ class _Growing:
             residual = np.abs(1 - np.einsum("fij,fj->fi", V, a))
             residual += lost * (1 + np.einsum("fij,fj->fi", np.abs(V), size)) + 2.0**-900
             unit = np.abs(np.eye(d) - X @ V) + lost * (np.eye(d) + np.abs(X) @ np.abs(V))
-            e = np.max(unit.sum(axis=1), axis=1) * _SLACK
+            e = grown(np.max(unit.sum(axis=1), axis=1), CROSS)
             off = np.einsum("fij,fj->f", np.abs(X), residual) / (1 - e)
-            errors = (off + (lost + 2.0**-900) * size.sum(axis=1)) * _SLACK + lost
+            errors = grown(off + (lost + 2.0**-900) * size.sum(axis=1), CROSS) + lost
             errors[~(e < 0.5) | ~np.isfinite(errors)] = math.inf  # noqa: PLR2004
             a[~np.isfinite(a)] = 1.0
         return a, errors

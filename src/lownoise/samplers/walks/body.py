@@ -12,7 +12,7 @@ from flint import arb
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix
-from lownoise.numbers.rounding import growth, up
+from lownoise.numbers.rounding import grown, growth, up
 from lownoise.samplers.lazy import Composed, settled
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ class RoundBody:
         """
         d = self.dimension
         images = np.abs(self.matrix).sum(axis=1) * extent
-        products = growth(d + 2) * float(images @ self._axes) * (1 + 2.0**-40)
-        unknown = up(d**0.5 * error / self.inner) * (1 + 2.0**-40)
-        return self.membership.doubt(images * (1 + 2.0**-40)) + products + unknown
+        products = grown(growth(d + 2) * float(images @ self._axes))
+        unknown = grown(up(d**0.5 * error / self.inner))
+        return self.membership.doubt(grown(images)) + products + unknown
 
     def norms(self, points: Vector) -> Vector:
         """Return ‖Fu‖_S in floats, row by row; shapes (n, d) and (n,)."""
@@ -130,8 +130,8 @@ class RoundBody:
             normals, limits, errors = found
             own = normals @ self.matrix
             lost = (np.abs(normals) @ np.abs(self.matrix)) * growth(self.dimension + 2)
-            lost += errors @ np.abs(self.matrix) * (1 + 2.0**-40)
-            bound = limits + lost.sum(axis=1) * self.outer * (1 + 2.0**-40)
+            lost += grown(errors @ np.abs(self.matrix))
+            bound = limits + grown(lost.sum(axis=1) * self.outer)
             length = np.sum(own * own, axis=1)
             far = np.maximum(np.sum(own * moved[out], axis=1) - bound, 0.0)
             far /= np.where(length > 0, length, 1.0)

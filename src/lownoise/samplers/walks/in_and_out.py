@@ -30,7 +30,7 @@ import numpy as np
 from flint import arb
 
 from lownoise.errors import PlanError
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import CROSS, grown, growth
 from lownoise.samplers.lazy import WORD, Lazy, UniformBits, settled
 from lownoise.samplers.uniform import AbstractUniform
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Anchored, Increments
@@ -159,13 +159,13 @@ class InAndOut(AbstractUniform):
         move = sigma * largest
         # σẑ is off by σ·ERROR and a rounding; two sums are rounded below outer + 2·move
         error = sigma * ERROR + 2.0**-50 * (outer + 2 * move)
-        off = math.sqrt(d) * 2 * error * (1 + 2.0**-40)
+        off = grown(math.sqrt(d) * 2 * error)
         far = 2 * outer + math.sqrt(d) * move
         return _Bounds(
             largest=largest,
             error=error,
             doubt=self.body.doubt(outer + 2 * move, error),
-            kappa=(far * off + off * off) / (sigma * sigma) * (1 + 2.0**-20),
+            kappa=grown((far * off + off * off) / (sigma * sigma), CROSS),
         )
 
 

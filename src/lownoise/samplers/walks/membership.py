@@ -15,7 +15,7 @@ from flint import arb
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix, vector
 from lownoise.numbers.intervals import power
-from lownoise.numbers.rounding import down, growth, up
+from lownoise.numbers.rounding import ROUGH, down, grown, growth, up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ class AbstractMembership(ABC):
         """Return at least ‖eᵢ‖_S, shape (d,)."""
         unit = np.eye(self.dimension)
         own = self.norms(unit)
-        return np.asarray((own + self.doubt(np.ones(self.dimension)) * (1 + own)) * (1 + 2.0**-40))
+        return np.asarray(grown(own + self.doubt(np.ones(self.dimension)) * (1 + own)))
 
 
 @final
@@ -135,7 +135,7 @@ class Preimage(AbstractMembership):
         """Return the rounding of the products (Higham 2002, 3.5), and of the powers."""
         rows = growth(self.dimension + 3) * (extent @ np.abs(self._scaled))
         powers = 0.0 if math.isinf(self.order) else _POWERS + rows.size * 2.0**-50
-        return float(_norms(rows[None], self.order)[0]) * (1 + 2.0**-30) + powers
+        return grown(float(_norms(rows[None], self.order)[0]), ROUGH) + powers
 
     def holds(self, balls: list[Any]) -> bool | None:
         """Compare Σ|⟨aᵢ, x⟩/bᵢ|^order with 1."""
@@ -176,14 +176,14 @@ class Preimage(AbstractMembership):
         slack = growth(2 * self.dimension + 4) * (
             np.abs(self._scaled.T) @ np.abs(factor)
         )  # entry by entry
-        lengths = np.sqrt(np.sum((np.abs(rows) + slack) ** 2, axis=1)) * (1 + 2.0**-40)
+        lengths = grown(np.sqrt(np.sum((np.abs(rows) + slack) ** 2, axis=1)))
         if math.isinf(self.order):
             return down(1 / float(lengths.max()))
         from lownoise.numbers.rounding import spectral_up
 
-        spectral = spectral_up(rows) + float(np.linalg.norm(slack)) * (1 + 2.0**-40)
-        grown = len(rows) ** max(1 / self.order - 0.5, 0.0) * (1 + 2.0**-40)
-        return down(1 / up(spectral * grown))
+        spectral = spectral_up(rows) + grown(float(np.linalg.norm(slack)))
+        powers = grown(len(rows) ** max(1 / self.order - 0.5, 0.0))
+        return down(1 / up(spectral * powers))
 
 
 @final

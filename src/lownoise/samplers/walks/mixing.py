@@ -18,7 +18,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.normals import normals
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.numbers.rounding import down, up
+from lownoise.numbers.rounding import down, shrunk, up
 from lownoise.samplers.lazy import WORD
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Proximal:
         """M₁ = vol(K)(2πh)^{−d/2} e^{ρ²R²/r²}/P(‖ξ‖ ≤ ρ); any ρ ≤ r/√h will do."""
         d, ratio = self.dimension, arb(self.outer) / arb(self.inner)
         flat = self._volume() / ((2 * arb.pi()).sqrt() * arb(self.deviation)) ** d
-        most = down(self.inner / self.deviation) * (1 - 2.0**-40)
+        most = shrunk(down(self.inner / self.deviation))
         best = min(self.inner / self.outer * math.sqrt(d / 2), most)
         radii = {min(best * 2 ** ((i - _RADII // 2) / 16), most) for i in range(_RADII)}
         return flat * _least(

@@ -19,7 +19,7 @@ from flint import arb, fmpq, fmpq_mat
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import matrix, vector
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import POWER, ROUGH, grown, growth
 from lownoise.samplers.walks.membership import AbstractMembership
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Spanned(AbstractMembership):
         columns = self._rows[found.chosen]
         left = np.abs(points - np.einsum("mi,mij->mj", found.weights, columns))
         size = np.abs(points) + np.einsum("mi,mij->mj", np.abs(found.weights), np.abs(columns))
-        left += growth(self.dimension + 4) * size * (1 + 2.0**-30) + 2.0**-900
+        left += grown(growth(self.dimension + 4) * size, ROUGH) + 2.0**-900
         total = np.sum(np.abs(found.weights), axis=1) + left @ np.asarray(self.axes)
         return np.asarray(total * (1 + growth(self.dimension + 9)))
 
@@ -159,13 +159,13 @@ class Spanned(AbstractMembership):
         lost = growth(self.dimension + 4) * np.einsum(
             "mj,mj->m", np.abs(found.normals), np.abs(points)
         )
-        return np.asarray((height - lost * (1 + 2.0**-30)) / self._most_up(found.normals))
+        return np.asarray((height - grown(lost, ROUGH)) / self._most_up(found.normals))
 
     def _most_up(self, normals: Vector) -> Vector:
         """Return at least max |⟨w, pⱼ⟩|, row by row, and a little more, above 0."""
         size = np.abs(normals) @ np.max(np.abs(self._rows), axis=0)
         most = np.max(np.abs(normals @ self._rows.T), axis=1)
-        return np.asarray((most + growth(self.dimension + 4) * size) * (1 + 2.0**-45) + 2.0**-900)
+        return np.asarray(grown(most + growth(self.dimension + 4) * size, POWER) + 2.0**-900)
 
     def _solved(self, points: Vector, *, sides: bool = False) -> _Found:
         """Return bases, weights and normals, near the best, or such as tell the side of 1."""

@@ -20,6 +20,7 @@ from flint import arb
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix
 from lownoise.numbers.normals import NormalVector, normals
+from lownoise.numbers.rounding import ROUGH, grown
 from lownoise.samplers.lazy import Composed
 from lownoise.samplers.uniform import AbstractUniform
 
@@ -89,7 +90,7 @@ class Within(AbstractUniform):
         """How far norms can be off: |δx| ≤ (|δz| + |x|·|δz|₂)/|z|, and a few roundings of x."""
         d = self.dimension
         error = self.body.outer * ((1 + math.sqrt(d + 2)) * _ERROR / _SHORT + d * 2.0**-50)
-        return self.body.doubt(self.body.outer * (1 + 2.0**-30), error * (1 + 2.0**-30))
+        return self.body.doubt(grown(self.body.outer, ROUGH), grown(error, ROUGH))
 
     def _tried(self, count: int, randomness: Randomness) -> tuple[Any, Vector, Any]:
         """Return the words, points of the ball in floats, and which of these say nothing."""

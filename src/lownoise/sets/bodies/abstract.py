@@ -22,7 +22,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import order_norm
-from lownoise.numbers.rounding import down, grown, growth, up
+from lownoise.numbers.rounding import LAST, down, grown, growth, up
 from lownoise.sets.norms.choice import chosen, enlarged, unknown
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.norms import AbstractNorm
 
-_OUTWARD = 1 + 2.0**-40
 _MOST_SIGNS = 8  # coordinates whose corners are listed
 _FAR = 2.0**600  # farther than any domain
 
@@ -279,7 +278,7 @@ class RoundedBody(AbstractBody):
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least the body's, and those of the box."""
         box = np.abs(matrix) @ self.slack * (1 + growth(self.dimension + 9))
-        return np.asarray((self.body.extent_up(matrix, center) + box) * (1 + 2.0**-50))
+        return np.asarray(grown(self.body.extent_up(matrix, center) + box, LAST))
 
     def radius_up(self, shape: AbstractShape) -> float:
         """Return at least the body's radius, and the box's."""
@@ -297,7 +296,7 @@ class RoundedBody(AbstractBody):
 
     def widths(self) -> Vector:
         """Return the greatest change of each coordinate, shape (d,), rounded up."""
-        return (self.body.widths() + self.slack) * (1 + 2.0**-50)
+        return grown(self.body.widths() + self.slack, LAST)
 
     def scaled(self, factor: float) -> AbstractBody:
         """Return factor·S; `factor` is a power of two."""
@@ -305,11 +304,11 @@ class RoundedBody(AbstractBody):
 
     def rounded(self, slack: Vector) -> AbstractBody:
         """Return the body with both boxes."""
-        return RoundedBody(self.body, frozen((self.slack + slack) * _OUTWARD))
+        return RoundedBody(self.body, frozen(grown(self.slack + slack)))
 
     def mapped(self, rows: Vector) -> AbstractBody:
         """Return the body's image, and around it the image of the box."""
-        return self.body.mapped(rows).rounded(np.abs(rows) @ self.slack * _OUTWARD)
+        return self.body.mapped(rows).rounded(grown(np.abs(rows) @ self.slack))
 
     def projected(self, kept: Integers) -> AbstractBody | None:
         """Return the body's projection, and around it that of the box."""
@@ -409,7 +408,7 @@ class AbstractSet(ABC):
 
     def far(self, center: Vector) -> Vector:
         """Return at least |x − center| over K, shape (d,)."""
-        return np.asarray((self.extent + np.abs(self.center - center)) * (1 + 2.0**-50))
+        return np.asarray(grown(self.extent + np.abs(self.center - center), LAST))
 
     @abstractmethod
     def farthest(self, matrix: Vector, center: Vector) -> Farthest:

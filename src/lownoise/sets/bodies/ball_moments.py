@@ -27,15 +27,14 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import FEW, grown, growth, shrunk
 from lownoise.sets.bodies.moment_forms import Greatest
 from lownoise.sets.bodies.moments import AbstractMomentSet
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
-_OUTWARD = 1 + 2.0**-40
-_INSIDE = 1 - 2.0**-48
+_INSIDE = shrunk(1.0, FEW)
 _HALVINGS = 100
 LEAST_COLUMNS = 2  # of one column a ball is a box
 
@@ -53,13 +52,13 @@ class BallMomentSet(AbstractMomentSet):
     def __init__(self, middle: Vector, radius: float, off: Vector) -> None:
         d = middle.size
         half = np.full(d, np.nextafter(radius, np.inf))
-        super().__init__(middle, half, np.full(d, radius * _INSIDE), 1 / d, 0.5)
+        super().__init__(middle, half, np.full(d, shrunk(radius, FEW)), 1 / d, 0.5)
         self._off = off
 
     @property
     def spanning(self) -> Vector:
         """Points of the ball that span all."""
-        return super().spanning * math.sqrt(0.5) * _INSIDE
+        return shrunk(super().spanning * math.sqrt(0.5), FEW)
 
     @cached_property
     def sides(self) -> tuple[Vector, Vector] | None:
@@ -75,7 +74,7 @@ class BallMomentSet(AbstractMomentSet):
         products = (
             off[left] * far[right] + off[right] * far[left] + self.scale[self.width :] * 2**-49
         )
-        return frozen(np.append(off, products) * _OUTWARD)
+        return frozen(grown(np.append(off, products)))
 
     def place(self, encoded: Vector) -> Vector:
         """Return the moments of c + r·z, brought into the ball."""
@@ -107,7 +106,7 @@ class BallMomentSet(AbstractMomentSet):
             [u, -u] if opposite >= found else [1.0, -min(n / (2 * a), 1.0) if a else -1.0]
         )
         # squares change by 2 at most together, so that what is left of their form does by 2 of it
-        return Greatest(at, (found + 2 * left) * (1 + growth(9 * d * d + 99)) * _OUTWARD)
+        return Greatest(at, grown((found + 2 * left) * (1 + growth(9 * d * d + 99))))
 
     def _hull(
         self, singles: Vector, products: Vector, gram: Vector
@@ -120,8 +119,8 @@ class BallMomentSet(AbstractMomentSet):
         left = float(np.linalg.norm(gram - even)) + growth(d * d + 20) * float(
             np.linalg.norm(gram) + np.linalg.norm(even)
         )
-        a = max(apart, float(np.max(products)) / 2, 0.0) * _OUTWARD
-        kappa = (max(whole / d, 0.0) + a * (1 - 1 / d)) * _OUTWARD
+        a = grown(max(apart, float(np.max(products)) / 2, 0.0))
+        kappa = grown(max(whole / d, 0.0) + a * (1 - 1 / d))
         return float(np.max(singles)), a, kappa, left
 
     def _pair(self, u: Vector) -> Vector:
@@ -138,7 +137,7 @@ class BallMomentSet(AbstractMomentSet):
             return 0.0
         lam = _multiplier(values, linear, size)
         found = lam + float(np.sum(np.square(linear) / (4 * (lam - values))))
-        return found * _OUTWARD + growth(60 * self.width * self.width) * size
+        return grown(found) + growth(60 * self.width * self.width) * size
 
     def extreme_up(self, direction: Vector) -> Vector:
         """Return the z of a point that is extreme along θ, or nearly."""

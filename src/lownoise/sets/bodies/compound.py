@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import LAST, ROUGH, grown, growth
 from lownoise.sets.bodies.abstract import AbstractSet, Farthest
 from lownoise.sets.bodies.farthest import affine_farthest, farthest_of, longer
 from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
@@ -214,7 +214,7 @@ class MappedSet(AbstractSet):
     def _pulled(self, matrix: Vector) -> tuple[Vector, float]:
         """Return matrix·F, and how far lengths about the part's center are off by its rounding."""
         linear, off = self._rounded(matrix)
-        return linear, float(np.linalg.norm(off @ self.part.extent)) * (1 + 2.0**-30)
+        return linear, grown(float(np.linalg.norm(off @ self.part.extent)), ROUGH)
 
     def _rounded(self, matrix: Vector) -> tuple[Vector, Vector]:
         """Return matrix·F, and how far off each number may be."""
@@ -259,7 +259,7 @@ class MappedSet(AbstractSet):
         size = np.abs(self.factor) @ np.abs(middle) + np.abs(self.shift) + np.abs(about)
         off = growth(at.size + middle.size + 9) * (np.abs(directions) @ size)
         own = self.part.supports_up(pulled, middle)
-        more = (lost @ self.part.extent + off) * (1 + 2.0**-30) + 2.0**-50 * np.abs(own)
+        more = grown(lost @ self.part.extent + off, ROUGH) + 2.0**-50 * np.abs(own)
         return np.asarray(own + directions @ at + more)
 
     def extreme(self, direction: Vector) -> Vector:
@@ -300,11 +300,11 @@ def _apart(one: AbstractSet, two: AbstractSet, matrix: Vector, at_least: float) 
     upper = body.length_up(matrix, np.zeros(one.dimension)) + lost
     k, pair = one.width, np.zeros((2, max(one.width, two.width)))
     pair[0, :k], pair[1, : two.width] = x[:k], x[k:]
-    return Farthest(pair, upper * upper * (1 + 2.0**-50))
+    return Farthest(pair, grown(upper * upper, LAST))
 
 
 def _from_points(one: PointSet, two: AbstractSet, matrix: Vector, at_least: float) -> Farthest:
-    about = two.farthest(matrix, two.center).upper ** 0.5 * (1 + 2.0**-40)
+    about = grown(two.farthest(matrix, two.center).upper ** 0.5)
     away = (one.rows - two.center) @ matrix.T
     # rounding of lengths that only prune: what they leave out is bounded by them
     size = np.linalg.norm(np.abs(one.rows - two.center) @ np.abs(matrix).T, axis=1)
@@ -312,7 +312,7 @@ def _from_points(one: PointSet, two: AbstractSet, matrix: Vector, at_least: floa
     order = np.argsort(-most, kind="stable")
     pair, upper, longest = np.zeros((0, 0)), 0.0, -1.0
     for i in order:
-        if most[i] * most[i] * (1 + 2.0**-40) <= max(at_least, upper):
+        if grown(most[i] * most[i]) <= max(at_least, upper):
             break
         answer = two.farthest(matrix, one.rows[i])
         upper = max(upper, answer.upper)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import FEW, ROUGH, shrunk
 from lownoise.sets.bodies.image import ImageBody, SymmetricBox
 from lownoise.sets.bodies.points import SymmetricPoints
 from lownoise.sets.unit_balls import NormBall
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 12  # ranges of a box whose corners are listed, each of which a check looks at
 MOST_SHEARED = 512  # beyond, noise of d² numbers is slow, and the box around the changes is taken
-_LESS = 1 - 2.0**-48  # of what corners prove: roundings
-_FAR_LESS = 1 - 2.0**-30  # of what a Schur complement of rounded numbers proves
 _MIDDLE = 2.0**-16  # of a range: what is no farther from its middle is about it
 
 
@@ -100,9 +99,9 @@ def beside_a_count(below: Vector, above: Vector) -> Vector:
     spared = 1 / half.size
     share = np.sum(np.square(middle / np.where(half > 0, half, 1.0)))
     leaning = np.append(math.sqrt(1 - spared) * half, math.sqrt(spared / (spared + share)))
-    less = leaning * _FAR_LESS
+    less = shrunk(leaning, ROUGH)
     better = np.sum(less / np.append(most, 1.0)) > np.sum(even / np.append(most, 1.0))
-    return np.asarray(less if better else even * _LESS)
+    return np.asarray(less if better else shrunk(even, FEW))
 
 
 def signed(body: object) -> Vector | None:
@@ -134,4 +133,4 @@ def signed(body: object) -> Vector | None:
     if not counted:
         return frozen(half.copy())
     roots = np.sqrt(np.maximum(half - middle, 0.0)) * np.sqrt(np.maximum(half + middle, 0.0))
-    return frozen(np.append(roots * _LESS, image.dense[d, 0]))
+    return frozen(np.append(shrunk(roots, FEW), image.dense[d, 0]))

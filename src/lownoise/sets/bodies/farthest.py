@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import LAST, ROUGH, grown, growth
 from lownoise.sets.bodies.abstract import Farthest
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def root_up(square: float) -> float:
 
 def longer(square: float, more: float) -> float:
     """Return at least the square of a length that is `more` longer."""
-    length = np.sqrt(square) * (1 + 2.0**-50) + more * (1 + 2.0**-30)
-    return float(length * length * (1 + 2.0**-50))
+    length = grown(np.sqrt(square), LAST) + grown(more, ROUGH)
+    return float(grown(length * length, LAST))
 
 
 def farthest_of(part: AbstractSet, matrix: Vector, pairs: Vector) -> Vector:

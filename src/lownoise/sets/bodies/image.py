@@ -23,7 +23,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import euclidean
-from lownoise.numbers.rounding import growth, shrunk, spectral_up
+from lownoise.numbers.rounding import FEW, POWER, ROUGH, grown, growth, shrunk, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody, half_signs
 from lownoise.sets.bodies.lengths import image_length, longest_up
 from lownoise.sets.bodies.points import SymmetricPoints, exact_images
@@ -40,7 +40,6 @@ _ROUNDS = 60
 _NEAR = 1e-9
 _LEAST = 1e-24  # of the greatest gain
 _SHARES = 1 / (2.0 ** np.arange(0, 12))
-_OUTWARD = 1 + 2.0**-40
 _FEW_ROWS = 16
 _MOST_GENERATORS = 21  # whose 2^20 pairs of opposite corners are listed
 
@@ -188,7 +187,7 @@ class ImageBody(AbstractBody):
             if not np.all(np.isfinite(image)):
                 return math.inf
             size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
-            hidden = growth(self.dimension + 3) * euclidean(size) * (1 + 2.0**-30)
+            hidden = grown(growth(self.dimension + 3) * euclidean(size), ROUGH)
             longest = max(self._piece_up(image, *piece) for piece in self.base.pieces())
             if len(image) <= _FEW_ROWS:  # at most what its rows reach alone; equal for one
                 longest = min(longest, euclidean(self.base.support_up(image)))
@@ -196,7 +195,7 @@ class ImageBody(AbstractBody):
                 longest = min(longest, longest_up(image, self.corners))
             else:
                 longest = image_length(image, self.base, longest, attained=attained).upper
-            return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
+            return grown(grown(longest, FEW) + hidden, FEW)
 
     def _piece_up(self, image: Vector, kept: Integers, base: AbstractUnitBall) -> float:
         """Return at least max ‖image·x‖ over a body on some coordinates, by the best y at hand."""
@@ -231,20 +230,20 @@ class ImageBody(AbstractBody):
         if self.corners is not None:
             own = float(np.max(np.square(self.corners) @ squares))
             energy = min(energy, own * (1 + growth(self.dimension + 9)))
-        return float(np.sqrt(energy * (1 + 2.0**-45) + lost))
+        return float(np.sqrt(grown(energy, POWER) + lost))
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·s|, row by row, shape (r,); `center` is 0."""
         image = matrix * self.factor if self.diagonal else matrix @ self.factor
         size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
-        hidden = growth(self.dimension + 3) * size * (1 + 2.0**-30)
-        return np.asarray((self.base.support_up(image) + hidden) * (1 + 2.0**-48))
+        hidden = grown(growth(self.dimension + 3) * size, ROUGH)
+        return np.asarray(grown(self.base.support_up(image) + hidden, FEW))
 
     def widths(self) -> Vector:
         """Return the greatest change of each coordinate, shape (d,), rounded up."""
         if self.diagonal:
-            return np.abs(self.factor) * self.base.widths() * (1 + 2.0**-48)
-        return self.base.support_up(self.factor) * (1 + 2.0**-48)
+            return grown(np.abs(self.factor) * self.base.widths(), FEW)
+        return grown(self.base.support_up(self.factor), FEW)
 
     def answer_length(self, answers: Vector | None) -> float:
         """Return the greatest Euclidean change of the answers; in closed form for a diagonal."""
@@ -274,7 +273,7 @@ class ImageBody(AbstractBody):
         if exact is not None:
             return exact
         size = np.abs(rows) @ (np.abs(self.dense) @ self.base.widths())
-        off = growth(rows.shape[1] + 3) * size * _OUTWARD
+        off = grown(growth(rows.shape[1] + 3) * size)
         return ImageBody(frozen(rows @ self.dense), self.base).rounded(off)
 
     def selected(self, rows: Vector) -> ImageBody | None:
@@ -421,7 +420,7 @@ def selects(rows: Vector) -> bool:
 def _bounded(image: Vector, base: AbstractUnitBall, y: Vector) -> float:
     y = y / np.max(y)  # the bound is the same, and nothing of the image vanishes beside it
     bound = spectral_up(image / np.sqrt(y)) * math.sqrt(base.energy_up(y))
-    return math.inf if math.isnan(bound) else bound * (1 + 2.0**-45)
+    return math.inf if math.isnan(bound) else grown(bound, POWER)
 
 
 def image_body(factor: Vector, base: AbstractUnitBall) -> ImageBody | SymmetricPoints:

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.norms import dual_order
-from lownoise.numbers.rounding import down, growth, spectral_up
+from lownoise.numbers.rounding import LAST, down, grown, growth, spectral_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +92,7 @@ def image_length(
     size = math.ldexp(1.0, math.frexp(most)[1] - 1)  # a power of two: nothing is rounded
     own = np.ascontiguousarray(image / size)
     found = _longest_of_unit(own.tobytes(), len(own), base, limit / size, attained / size)
-    longest = min(found.upper * size * (1 + 2.0**-50), limit)
+    longest = min(grown(found.upper * size, LAST), limit)
     # what is so small is not rounded in relation to itself
     return replace(found, upper=longest if longest > 2.0**-1000 else limit)
 
@@ -170,7 +170,7 @@ def _between_up(image: Vector, order: float) -> float:
         return math.inf
     powers = np.maximum((sizes / most) ** (q / 2 - 1), 2.0**-400) * (1 + off)
     longest = spectral_up(image / most * powers) ** (2 / q)
-    return float(most * longest * (1 + 2.0**-40))
+    return float(grown(most * longest))
 
 
 def longest_up(image: Vector, corners: Vector) -> float:

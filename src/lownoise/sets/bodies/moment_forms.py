@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.numbers.rounding import growth, spectral_up, up
+from lownoise.numbers.rounding import POWER, grown, growth, spectral_up, up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,6 @@ _LAST = 1e-9  # of the sum of y: the barrier's weight at the end
 _NEWTON = 30
 _CENTRED = 1e-3
 _FAINT = 2.0**-40  # of the greatest number of a form, so that none vanishes
-_OUTWARD = 1 + 2.0**-45
 
 
 @final
@@ -264,4 +263,4 @@ class Averaged:
         own = np.sqrt((spectral_up(self._cover) + self._doubt) * form)
         rest = float(np.linalg.norm(np.sum(self._rest, axis=1)))
         hidden = growth(self._entries + 40) * self._size  # of Y and of the half widths
-        return float(own + times * (rest + hidden)) * _OUTWARD
+        return grown(float(own + times * (rest + hidden)), POWER)

@@ -32,7 +32,7 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import euclidean
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import LAST, POWER, ROUGH, grown, growth, shrunk
 from lownoise.sets.bodies.abstract import AbstractSet, Farthest
 from lownoise.sets.bodies.moment_forms import (
     Averaged,
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
 MOST_SEARCHED = 6  # columns, whose corners and faces are listed
 _FEW_ROWS = 16
-_OUTWARD = 1 + 2.0**-45
 
 
 class AbstractMomentSet(AbstractSet):
@@ -74,11 +73,11 @@ class AbstractMomentSet(AbstractSet):
         self.left, self.right = left, right
         products = self.half[left] * self.half[right]
         self.scale = frozen(np.append(self.half, products))
-        self.inner = frozen(np.append(within, within[left] * within[right]) * (1 - 2.0**-50))
+        self.inner = frozen(shrunk(np.append(within, within[left] * within[right]), LAST))
         own = left == right
         self.center = frozen(np.append(self.middle, np.where(own, products * square, 0.0)))
         far = np.where(own, max(square, 1 - square), product)
-        self.extent = frozen(np.append(self.half, products * far) * _OUTWARD)
+        self.extent = frozen(grown(np.append(self.half, products * far), POWER))
 
     @abstractmethod
     def form_up(
@@ -186,10 +185,10 @@ class AbstractMomentSet(AbstractSet):
         offset[: self.width] += self.middle
         a = matrix @ offset
         lost = growth(self.dimension + 9) * (np.abs(matrix) @ np.abs(offset))
-        upper = self._bounded(y, a) + euclidean(lost) * (1 + 2.0**-30)
+        upper = self._bounded(y, a) + grown(euclidean(lost), ROUGH)
         if len(matrix) <= _FEW_ROWS:
             ends = [max(self.support_up(s * row, center) for s in (1, -1)) for row in matrix]
-            upper = min(upper, euclidean(np.maximum(np.array(ends), 0.0)) * _OUTWARD)
+            upper = min(upper, grown(euclidean(np.maximum(np.array(ends), 0.0)), POWER))
         z, held = self.corners
         image = (held - center) @ matrix.T
         return Farthest(z[np.argmax(np.sum(image * image, axis=1))], _squared(upper))
@@ -201,7 +200,7 @@ class AbstractMomentSet(AbstractSet):
         if len(matrix) <= _FEW_ROWS:
             zero = self.center
             ends = [self.support_up(row, zero) + self.support_up(-row, zero) for row in matrix]
-            upper = min(upper, euclidean(np.maximum(np.array(ends), 0.0)) * _OUTWARD)
+            upper = min(upper, grown(euclidean(np.maximum(np.array(ends), 0.0)), POWER))
         return Farthest(self._pair(u), _squared(upper))
 
     def radius_up(
@@ -219,7 +218,9 @@ class AbstractMomentSet(AbstractSet):
         alone, white = parts[0], parts[1].whitening
         if not (np.all(alone > 0) and white.defect < 1):
             return np.inf
-        return self._longest_up(alone, white.matrix, origin, count) / (1 - white.defect) * _OUTWARD
+        return grown(
+            self._longest_up(alone, white.matrix, origin, count) / (1 - white.defect), POWER
+        )
 
     def length_up(self, step: Vector, origin: Vector | None = None, count: float = 0.0) -> float:
         """Return at least the greatest length of differences, or about a point, in steps."""
@@ -241,7 +242,7 @@ class AbstractMomentSet(AbstractSet):
         """
         d = self.width
         kept = np.append(np.arange(d), self.products)
-        numbers = np.square(self.scale[kept] / alone) * (1 + 2.0**-49)
+        numbers = grown(np.square(self.scale[kept] / alone), 2.0**-49)
         unit = self.scale[self.squares]
         seen, size = white[:, :d] * unit, np.abs(white[:, :d]) * unit
         if origin is not None:
@@ -254,7 +255,7 @@ class AbstractMomentSet(AbstractSet):
             found = self.moments_up(numbers[:d], numbers[d:], gram, doubt)
         else:
             found = self.form_up(numbers[:d], numbers[d:], gram, doubt).upper
-        return float(np.sqrt(found)) * _OUTWARD
+        return grown(float(np.sqrt(found)), POWER)
 
     def flips(self, origin: Vector) -> bool:
         """Return whether flips of signs leave moments about a point as they are; shape (D,)."""
@@ -310,7 +311,7 @@ class MomentSet(AbstractMomentSet):
         self.lower, self.upper = lower, upper
         middle = lower + (upper - lower) / 2
         half = np.nextafter(np.maximum(upper - middle, middle - lower), np.inf)
-        within = np.minimum(upper - middle, middle - lower) * (1 - 2.0**-50)
+        within = shrunk(np.minimum(upper - middle, middle - lower), LAST)
         super().__init__(middle, half, within, 0.5, 1.0)
 
     @property
@@ -412,4 +413,4 @@ class MomentSet(AbstractMomentSet):
 
 
 def _squared(upper: float) -> float:
-    return upper * upper * (1 + 2.0**-50)
+    return grown(upper * upper, LAST)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Self, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import LAST, grown, growth
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.farthest import affine_farthest, root_up
 from lownoise.sets.bodies.least_ball import NEAR, far_pairs, least_ball
@@ -194,7 +194,7 @@ class AbstractOracleBody(AbstractBody):
         if known is None:
             return super().widths()
         low, high = (side[self.pivots] for side in known)
-        return np.asarray(self._widths(low, high) * (1 + 2.0**-50))
+        return np.asarray(grown(self._widths(low, high), LAST))
 
     def _widths(self, low: Vector, high: Vector) -> Vector:
         """Return the same where the least and greatest of each coordinate are known, (r,)."""
@@ -333,7 +333,7 @@ class OracleDifferences(AbstractOracleBody):
         program = self.program
         rows = self._raised(matrix)
         widths = np.sum(_ends(program, rows, program.center), axis=0)
-        return np.asarray(np.maximum(widths, 0.0) * (1 + 2.0**-50))
+        return np.asarray(grown(np.maximum(widths, 0.0), LAST))
 
 
 @final
@@ -383,7 +383,7 @@ class LiftedOracle(AbstractOracleBody):
 
 
 def _outward(values: Vector, sizes: Vector) -> Vector:
-    return np.asarray(np.maximum(values, 0.0) * (1 + 2.0**-50) + sizes * 2.0**-51)
+    return np.asarray(grown(np.maximum(values, 0.0), LAST) + sizes * 2.0**-51)
 
 
 def _ends(program: AbstractSet, rows: Vector, center: Vector) -> tuple[Vector, Vector]:

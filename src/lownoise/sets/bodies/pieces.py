@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import LAST, POWER, ROUGH, grown, growth
 from lownoise.sets.bodies.abstract import AbstractSet, Farthest
 from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
 from lownoise.sets.bodies.lengths import climbed_from
@@ -113,7 +113,7 @@ class PointSet(AbstractSet):
         step = max(_BLOCK // len(moved), 1)
         parts = range(0, len(directions), step)
         found = [np.max(directions[i : i + step] @ moved.T, axis=1) for i in parts]
-        return np.asarray(np.concatenate(found) + lost * (1 + 2.0**-30))
+        return np.asarray(np.concatenate(found) + grown(lost, ROUGH))
 
     def extreme(self, direction: Vector) -> Vector:
         """Return the code of the extreme point."""
@@ -138,7 +138,7 @@ class ImageSet(AbstractSet):
         self.factor = factor
         self.base = base
         self.center = center
-        self.extent = frozen(base.support_up(factor) * (1 + 2.0**-45))
+        self.extent = frozen(grown(base.support_up(factor), POWER))
 
     @property
     def width(self) -> int:
@@ -407,4 +407,4 @@ def _trust_region(image: Vector, away: Vector) -> tuple[Vector, float, float]:
 
 
 def _squared(upper: float) -> float:
-    return upper * upper * (1 + 2.0**-50)
+    return grown(upper * upper, LAST)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Self, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen, slices
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import growth, shrunk
 from lownoise.sets.bodies.abstract import AbstractBody, AbstractSet, Farthest
 from lownoise.sets.bodies.farthest import farthest_of, longer
 from lownoise.sets.bodies.image import SymmetricBox
@@ -389,7 +389,7 @@ class JointBody(AbstractBody):
         parts = self.product_parts()
         if parts is None:
             raise unknown(self)
-        share = distance / len(parts) * (1 - 2.0**-40)  # they add up
+        share = shrunk(distance / len(parts))  # they add up
         return ProductNorm(tuple(norm_of(part, share) for part in parts))
 
     def split(self, queries: Vector | None) -> list[tuple[Integers, Vector | None]] | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import DomainError
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import LAST, grown, growth
 from lownoise.sets.bodies.abstract import AbstractSet, Farthest
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Program(AbstractSet):
 
     def far(self, center: Vector) -> Vector:
         """Return at least |x − center| over K, shape (d,)."""
-        return np.asarray((self._room + np.abs(self.center - center)) * (1 + 2.0**-50))
+        return np.asarray(grown(self._room + np.abs(self.center - center), LAST))
 
     def farthest(self, matrix: Vector, center: Vector) -> Farthest:
         """Return a point far out under a map, and at least max ‖matrix·(x − center)‖².
@@ -124,7 +124,7 @@ class Program(AbstractSet):
         answer = self._asked(form, far, center)
         # the form is within γ|A|ᵀ|A| of AᵀA
         upper = answer.upper + growth(len(matrix) + 4) * math.ldexp(size, -exponent) ** 2
-        return Farthest(answer.point, math.ldexp(upper * (1 + 2.0**-50), 2 * exponent))
+        return Farthest(answer.point, math.ldexp(grown(upper, LAST), 2 * exponent))
 
     def _asked(self, form: Vector, far: Vector, center: Vector | None) -> Farthest:
         """Ask, or remember, and check the answer against every point so far."""
@@ -144,7 +144,7 @@ class Program(AbstractSet):
                 f"Oracle.{field} of {self.name!r} gave the upper bound {upper!r} below {worst!r}, "
                 "the value at a point that it found itself; bound the maximum from above",
             )
-        return Farthest(point, max(upper + 3 * doubt, 0.0) * (1 + 2.0**-50))
+        return Farthest(point, grown(max(upper + 3 * doubt, 0.0), LAST))
 
     def _worst(self, form: Vector, center: Vector | None) -> float:
         """Return the greatest value over all points that were found."""
@@ -272,8 +272,8 @@ class Program(AbstractSet):
         answer = self.farthest(direction[None], corner)
         off = corner - about
         lost = growth(self.dimension + 9) * float(np.abs(direction) @ np.abs(off))
-        length = math.sqrt(answer.upper) * (1 + 2.0**-50)
-        return float(direction @ off) + length + (lost + length * 2.0**-50) * (1 + 2.0**-40)
+        length = grown(math.sqrt(answer.upper), LAST)
+        return float(direction @ off) + length + grown(lost + length * 2.0**-50)
 
     def extreme(self, direction: Vector) -> Vector:
         """Return a point that should be extreme along θ, shape (d,)."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth, spectral_up
+from lownoise.numbers.rounding import TINY, grown, growth, spectral_up
 from lownoise.sets.bodies.oracle import OracleBody, OracleDifferences
 from lownoise.sets.bodies.pieces import SectionSet
 from lownoise.sets.bodies.section import Section
@@ -134,7 +134,7 @@ class Rotated:
             rows[len(B) : -1, columns] = math.sqrt(t) * across
             rows[-1, u] = math.sqrt(wide * wide + 1 / t)
             best = min(best, self._longest(rows, at, far))
-        return (best + beside + off) * (1 + 2.0**-40)
+        return grown(best + beside + off)
 
     def _longest(self, rows: Vector, at: Vector, far: float) -> float:
         """Return at least the greatest length over K', or its changes, up to `off` of `_length`.
@@ -156,12 +156,12 @@ class Rotated:
             e = own @ (self.shift[:k] + center) + t
             parts = np.append(np.abs(self.shift[:k]) + np.abs(center), self.shift[k])
             size = float(np.linalg.norm(np.abs(rows) @ parts))
-            rest = (float(np.linalg.norm(e)) + 2.0**-44 * size) * (1 + 2.0**-40)
+            rest = grown(float(np.linalg.norm(e)) + 2.0**-44 * size)
             apart = float(np.linalg.norm(own.T @ e)) + 2.0**-44 * size * float(np.linalg.norm(own))
             more = 2 * apart * (far + float(np.linalg.norm(center)))
         triangle = np.asarray(np.linalg.qr(own)[1])
         longest = self.core.farthest(triangle, center).upper
-        return math.sqrt(longest * longest + rest * rest + more) * (1 + 2.0**-44)
+        return grown(math.sqrt(longest * longest + rest * rest + more), TINY)
 
 
 def rotated(body: SectionBody) -> Rotated | None:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Literal, Self, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen, slices
-from lownoise.numbers.rounding import growth, spectral_up
+from lownoise.numbers.rounding import grown, growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.barrier import farthest
 from lownoise.sets.norms import WalkNorm
@@ -137,7 +137,7 @@ class Section:
         share = float(np.max(left @ unit / unit))
         if not share < 1:
             return found
-        return np.asarray(np.minimum(found, unit / (1 - share) * (1 + 2.0**-40)))
+        return np.asarray(np.minimum(found, grown(unit / (1 - share))))
 
     def _affordable(self, count: int) -> bool:
         m, d = self.rows.shape

@@ -34,7 +34,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import euclidean
-from lownoise.numbers.rounding import SLACK, grown, growth, spectral_up
+from lownoise.numbers.rounding import FEW, POWER, ROUGH, SLACK, grown, growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.harmonics import (
     Harmonics,
@@ -291,14 +291,14 @@ class TensorChanges(AbstractBody):
             found = self._bounded(image, column)
             if len(matrix) <= _FEW_ROWS:  # at most what its rows reach alone
                 found = min(found, euclidean(self._extents(image, column)))
-            return (found + hidden * (1 + 2.0**-30)) * (1 + 2.0**-48)
+            return grown(found + grown(hidden, ROUGH), FEW)
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·s|, row by row, shape (r,); `center` is 0."""
         image, column = self.seen(matrix)
         own, constant = self._sizes(matrix)
         hidden = growth(self.dimension + 3) * (own + constant)
-        return np.asarray((self._extents(image, column) + hidden) * (1 + 2.0**-48))
+        return np.asarray(grown(self._extents(image, column) + hidden, FEW))
 
     def _sizes(self, matrix: Vector) -> tuple[Vector, Vector]:
         """Return at least the sums of what `seen` rounds, for monomials up to 1; shapes (r,)."""
@@ -353,7 +353,7 @@ class TensorChanges(AbstractBody):
         doubt = growth(4 * self.dimension + 99) * float(np.linalg.norm(size))
         energy = self._energy_up(y, beta, bottom)
         square = (spectral_up((cover + cover.T) / 2) + doubt) * energy
-        return unit * math.sqrt(square) * (1 + 2.0**-45) if math.isfinite(square) else math.inf
+        return grown(unit * math.sqrt(square), POWER) if math.isfinite(square) else math.inf
 
     def _energy_up(self, y: Vector, beta: float, bottom: float) -> float:
         """Return at least the greatest value of the form."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import LAST, ROUGH, grown
 from lownoise.sets.bodies.pieces import PointSet, SectionSet
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ MOST_CORNERS = 2**11
 _MOST_SIDES = 64  # inequalities: bits of a word
 _MOST_PAIRS = 2**24  # of edges on either side of a cut
 _MOST_BITS = 4096  # of a whole number
-_OUTWARD = 2.0**-28  # of the body: what corners may be moved by, beside its roundings
+_MOST_MOVED = 2.0**-28  # of the body: what corners may be moved by, beside its roundings
 
 
 def section_corners(section: Section, middle: Vector) -> Vector | None:
@@ -65,11 +66,11 @@ def section_corners(section: Section, middle: Vector) -> Vector | None:
     # w = v + e with e and −e in g·K: the hull of all (1 + 2g)·w has ⟨θ, ·⟩ at least that of K's
     moved = 2.0**-51 * (np.max(np.abs(corners), axis=0) + np.abs(middle))
     room = 1 - np.abs(section.offsets)
-    g = float(np.max(np.abs(section.rows) @ moved / room)) * (1 + 2.0**-30)
-    if not 2 * g <= _OUTWARD:
+    g = grown(float(np.max(np.abs(section.rows) @ moved / room)), ROUGH)
+    if not 2 * g <= _MOST_MOVED:
         return None
-    grown = corners * (1 + 2 * g + 2.0**-50)
-    return frozen(grown[np.lexsort(grown.T[::-1])])
+    wider = corners * (1 + 2 * g + LAST)
+    return frozen(wider[np.lexsort(wider.T[::-1])])
 
 
 def _edges(section: Section) -> list[list[int]] | None:

@@ -14,6 +14,7 @@ import numpy as np
 from lownoise.errors import DomainError, PlanError
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.numbers.readable import brief
+from lownoise.numbers.rounding import FEW, shrunk
 from lownoise.sets.bodies import (
     AbstractBody,
     SymmetricBox,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 _LARGEST = 2.0**500  # squares of bounds, and their sums over any number of coordinates, stay finite
 _NARROWEST = 2.0**-400  # squares of widths stay normal numbers
 _MOST_CORNERS = 2**18
-_LESS = 1 - 2.0**-48  # of what corners prove: roundings
 _WIDTH_ROUNDING = 1e-9  # of a width, which is rounded up
 _WRITTEN = 4  # coordinates of a box whose bounds are all shown
 _FEW = 2**10  # corners: a list proves the greatest length itself
@@ -205,7 +205,7 @@ class Box(AbstractDomain):
         codes are taken about the middle.
         """
         below, above = (center - self.lower)[pivots], (self.upper - center)[pivots]
-        found = off_middle(-below / step * _LESS, above / step * _LESS, 1.0)
+        found = off_middle(shrunk(-below / step, FEW), shrunk(above / step, FEW), 1.0)
         if found is not None:
             return found
         inner = None
@@ -220,12 +220,12 @@ class Box(AbstractDomain):
         for that the box around it: corners of K, each as likely, have at least diag((b − a)²/4).
         """
         below, above = (center - self.lower)[pivots], (self.upper - center)[pivots]
-        found = off_middle(-below * _LESS, above * _LESS, None)
+        found = off_middle(shrunk(-below, FEW), shrunk(above, FEW), None)
         if found is not None:
             return found
         inner = None
         if pivots.size > 1 and not np.array_equal(below, above):
-            inner = frozen((self.upper - self.lower)[pivots] / 2 * _LESS)
+            inner = frozen(shrunk((self.upper - self.lower)[pivots] / 2, FEW))
         return SymmetricBox(frozen(np.maximum(above, below)), inner)
 
     def as_part(self) -> Image:

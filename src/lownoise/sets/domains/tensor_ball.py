@@ -13,6 +13,7 @@ import numpy as np
 
 from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import LAST, TINY, grown, shrunk
 from lownoise.sets.bodies import TensorBall, TensorChanges
 from lownoise.sets.bodies.harmonics import copies, monomials, sphere_moments
 from lownoise.sets.domains.abstract import PUBLIC, AbstractDomain
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 _ROUNDS = 30
 _NEWTON = 8
-_INSIDE = 1 - 2.0**-44  # so that rounded lengths stay in the ball
+_INSIDE = shrunk(1.0, TINY)  # so that rounded lengths stay in the ball
 _MOST_COPIES = 10**7  # numbers in the table of what each entry copies
 
 
@@ -158,7 +159,7 @@ class BallPower(AbstractPower):
     def extent(self) -> Vector:
         """At least the greatest change of each entry from the center, shape (d^ℓ,)."""
         far = np.maximum(self.upper - self.center, self.center - self.lower)
-        return frozen(far * (1 + 2.0**-50))
+        return frozen(grown(far, LAST))
 
     @cached_property
     def rounding(self) -> Vector:
@@ -195,7 +196,7 @@ class BallPower(AbstractPower):
         """At least the greatest value of each entry, R^ℓ·Π (αᵢ/ℓ)^{αᵢ/2}, shape (d^ℓ,)."""
         share = self.monomials / self.power
         size = np.exp(np.sum(self.monomials / 2 * np.log(np.where(share > 0, share, 1.0)), axis=1))
-        return frozen((self.value * size * (1 + 2.0**-40))[self.copies])
+        return frozen((grown(self.value * size))[self.copies])
 
     def support(self, direction: Vector) -> float:
         """Return at least max of ⟨direction, x⟩ over K, shape (d^ℓ,).

@@ -19,7 +19,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import down, growth, up
+from lownoise.numbers.rounding import ROUGH, down, grown, growth, up
 from lownoise.samplers.uniform import (
     UniformHull,
     UniformImage,
@@ -101,7 +101,7 @@ def inverse_of(factor: Vector, base: AbstractUnitBall) -> Inverse:
         except np.linalg.LinAlgError:
             return lost
         rest = np.abs(np.eye(d) - found @ rows)
-        rest += growth(d + 9) * (np.abs(found) @ np.abs(rows)) * (1 + 2.0**-30) + d * 2.0**-900
+        rest += grown(growth(d + 9) * (np.abs(found) @ np.abs(rows)), ROUGH) + d * 2.0**-900
         defect = float(base.signed_norm_up((rest @ base.widths() * (1 + growth(d + 9)))[None])[0])
         if not defect < 1:
             return lost
@@ -160,7 +160,7 @@ class Combination:
             coefficients[:, self._columns] += left @ self.inverse.matrix.T
         left = np.abs(points - coefficients @ self.factor.T)
         size = np.abs(coefficients) @ np.abs(self.factor.T) + np.abs(points)
-        left += growth(self.factor.shape[1] + 9) * size * (1 + 2.0**-30)
+        left += grown(growth(self.factor.shape[1] + 9) * size, ROUGH)
         whole = ball_norm_up(np.abs(coefficients), self.order)
         return np.asarray((whole + self.rough_up(left)) * (1 + growth(9)))
 

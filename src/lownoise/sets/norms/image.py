@@ -20,7 +20,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.normals import normals
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.numbers.rounding import growth, up
+from lownoise.numbers.rounding import LAST, ROUGH, grown, growth, up
 from lownoise.samplers.uniform import (
     UniformContractions,
     UniformImage,
@@ -176,8 +176,8 @@ class ImageNorm(AbstractNorm):
         image = white.matrix @ dense
         lost = growth(self.dimension + 9) * (np.abs(white.matrix) @ np.abs(dense)) + 2.0**-900
         most = float(np.max(np.abs(np.diag(image))))
-        rest = np.abs(image - np.diag(np.diag(image))) + lost * (1 + 2.0**-30)
-        aside = float(self.base.norm_up((rest @ self.base.widths())[None])[0]) * (1 + 2.0**-30)
+        rest = np.abs(image - np.diag(np.diag(image))) + grown(lost, ROUGH)
+        aside = grown(float(self.base.norm_up((rest @ self.base.widths())[None])[0]), ROUGH)
         if aside > NEAR * most:
             return math.inf
         return (most + aside) * white.stretch * (1 + growth(9))
@@ -254,7 +254,7 @@ class UnitBallNorm(AbstractNorm):
             return found, growth(3) * np.abs(found) + _TINY
         matrix = self._inverse.matrix
         size = np.abs(points) @ np.abs(matrix.T)
-        return points @ matrix.T, growth(self.dimension + 3) * size * (1 + 2.0**-30) + _TINY
+        return points @ matrix.T, grown(growth(self.dimension + 3) * size, ROUGH) + _TINY
 
     @cached_property
     def uniform(self) -> AbstractUniform:
@@ -282,7 +282,7 @@ class UnitBallNorm(AbstractNorm):
         """Return at least ‖F⁻¹s‖_B."""
         found, off = self._back(points)
         total = self.base.norm_up(found) + self.base.signed_norm_up(off)
-        return np.asarray(total * self._inverse.stretch * (1 + 2.0**-50))
+        return np.asarray(grown(total * self._inverse.stretch, LAST))
 
     def scaled(self, factor: float) -> UnitBallNorm:
         """Return the norm of factor·F·B."""

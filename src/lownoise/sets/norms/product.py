@@ -19,7 +19,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, slices, triangle_of
-from lownoise.numbers.rounding import down, growth, spectral_up, up
+from lownoise.numbers.rounding import ROUGH, down, grown, growth, spectral_up, up
 from lownoise.samplers.uniform import UniformPlaced, UniformProduct
 from lownoise.samplers.walks import Meet, Preimage, walk
 from lownoise.sets.norms.abstract import AbstractNorm, Form, blocks_of
@@ -246,7 +246,7 @@ class WalkNorm(AbstractNorm):
         m, d = root.shape
         turn = root @ factor
         size = np.abs(root) @ np.abs(factor)
-        lost = 4 * growth(d + m + 9) * float(np.sum(size * size)) * (1 + 2.0**-30)
+        lost = grown(4 * growth(d + m + 9) * float(np.sum(size * size)), ROUGH)
         defect = up(spectral_up(np.eye(d) - turn.T @ turn) + lost)
         if not defect < 1:
             raise PlanError(f"rows in {d} dimensions are too nearly flat; leave out an answer")

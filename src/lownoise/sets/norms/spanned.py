@@ -21,7 +21,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.numbers.normals import normals
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.numbers.rounding import down, growth, spectral_up, up
+from lownoise.numbers.rounding import ROUGH, down, grown, growth, spectral_up, up
 from lownoise.samplers.walks import RoundBody, Spanned, Within, walk
 from lownoise.sets.norms.abstract import among, integral
 from lownoise.sets.norms.combination import AbstractCombined, inverse_of
@@ -136,7 +136,7 @@ class SpannedNorm(AbstractCombined):
         white = inverse_of(factor, NormBall(d, 2.0)).sure(f"{n} points in {d} dimensions are")
         image = self.rows @ white.matrix.T
         size = np.abs(self.rows) @ np.abs(white.matrix.T)
-        lost = growth(d + 9) * size * (1 + 2.0**-30)
+        lost = grown(growth(d + 9) * size, ROUGH)
         lengths = np.linalg.norm(np.abs(image) + lost, axis=1) * (1 + growth(d + 9))
         outer = up(float(np.max(lengths)) * white.stretch)
         # F⁻¹MF⁻ᵀ = Y⁻¹(XMXᵀ)Y⁻ᵀ with Y = XF, ‖Y‖ ≤ 1 + defect

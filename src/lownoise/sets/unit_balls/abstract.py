@@ -36,14 +36,12 @@ import numpy as np
 
 from lownoise.kinds import COUNT, ORDER, Field, Kinds
 from lownoise.numbers.norms import conjugate, dual_order, row_norms, row_norms_up
-from lownoise.numbers.rounding import up
+from lownoise.numbers.rounding import LAST, grown, up
 from lownoise.sets.unit_balls.limits import Limits
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
 
-UNIT = 2.0**-50  # more than a few roundings
-OUTWARD = 1 + 2.0**-40
 FEW = 4096  # corners, one of each and its opposite
 _SLACK = 2.0**-44  # outward, for powers
 _CLOSE = 2.0**-20  # a norm is known closely in floats where it exceeds by less
@@ -326,12 +324,12 @@ class NormBall(AbstractUnitBall):
     @property
     def norm_excess(self) -> float:
         """That of the float norm, by which it is rounded up again."""
-        return 2.125 * (_SLACK + self.dimension * UNIT)
+        return 2.125 * (_SLACK + self.dimension * LAST)
 
     @property
     def inner_radius(self) -> float:
         """By ‖x‖_r ≤ k^(1/r − 1/2)|x|₂ below order 2, |x|₂ above."""
-        return float(1 / (self.size ** max(1 / self.order - 0.5, 0.0) * OUTWARD))
+        return float(1 / (grown(self.size ** max(1 / self.order - 0.5, 0.0))))
 
     def widths(self) -> Vector:
         """Return ones."""

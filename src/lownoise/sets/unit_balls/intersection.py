@@ -12,8 +12,8 @@ import numpy as np
 from lownoise.errors import FileError
 from lownoise.kinds import TABLE, Field
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import TINY, grown
-from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT, UNIT_BALLS, AbstractUnitBall
+from lownoise.numbers.rounding import CROSS, LAST, TINY, grown
+from lownoise.sets.unit_balls.abstract import UNIT_BALLS, AbstractUnitBall
 from lownoise.sets.unit_balls.limits import shared
 
 if TYPE_CHECKING:
@@ -123,13 +123,13 @@ class IntersectionBall(AbstractUnitBall):
     @property
     def norm_excess(self) -> float:
         """That of the worst part, and a product by a scale."""
-        return (max(part.norm_excess for part in self.parts) + TINY + UNIT) * (1 + 2.0**-20)
+        return grown(max(part.norm_excess for part in self.parts) + TINY + LAST, CROSS)
 
     @property
     def inner_radius(self) -> float:
         """The least of the parts', each by its greatest scale."""
         pairs = zip(self.parts, self.scales, strict=True)
-        return min(part.inner_radius / (float(np.max(scale)) * OUTWARD) for part, scale in pairs)
+        return min(part.inner_radius / grown(float(np.max(scale))) for part, scale in pairs)
 
     def widths(self) -> Vector:
         """Return the least width of a part: a point of one axis is in it where it is in all."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import grown, growth
 from lownoise.sets.unit_balls.abstract import NormBall
 
 if TYPE_CHECKING:
@@ -84,12 +84,12 @@ def singular_values(matrices: Vector) -> Singular:
         rest -= (u[:, :, k] * s[:, k, None])[:, :, None] * v[:, k, None, :]
     # |A| ≤ 1, and Σₖ |uᵢₖ|sₖ|vₖⱼ| ≤ s₁·‖U‖·‖V‖ < 2s₁
     lost = growth(3 * m + 9) * (1 + 2 * s[:, 0])
-    off = math.sqrt(m * r * c) * (np.max(np.abs(rest), axis=(1, 2)) + lost) * (1 + 2.0**-40)
+    off = grown(math.sqrt(m * r * c) * (np.max(np.abs(rest), axis=(1, 2)) + lost))
     crude = ~(stretch <= 1 + _CROOKED) | ~np.isfinite(off)
     # all that is left to say is that the sum of singular values is at most √m times the length
     found.values[used] = np.ldexp(np.where(crude[:, None], 0.0, s), unit[:, None])
     found.stretch[used] = np.where(crude, 1.0, stretch)
-    found.off[used] = np.ldexp(np.where(crude, math.sqrt(m * r * c) * (1 + 2.0**-40), off), unit)
+    found.off[used] = np.ldexp(np.where(crude, grown(math.sqrt(m * r * c)), off), unit)
     return found
 
 
@@ -124,7 +124,7 @@ def _defect(columns: Vector) -> Vector:
         gram += columns[:, i, :, None] * columns[:, i, None, :]
     size = np.max(np.abs(gram), axis=(1, 2))
     off = np.max(np.abs(gram - np.eye(m)), axis=(1, 2))
-    return np.asarray((off + 2 * growth(r + 9) * size) * (1 + 2.0**-40))
+    return np.asarray(grown(off + 2 * growth(r + 9) * size))
 
 
 def least_sums(y: Vector) -> list[tuple[Vector, Vector]]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.numbers.rounding import TINY, grown
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -198,4 +200,4 @@ def least_mixture_up(rows: Vector, squares: Vector) -> float:
     omega += 2.0**-60
     have = omega @ rows
     short = float(np.max(need[need > 0] / have[need > 0]))
-    return top * short * float(np.sum(omega)) * (1 + 2.0**-44)
+    return grown(top * short * float(np.sum(omega)), TINY)

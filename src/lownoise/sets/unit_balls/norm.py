@@ -13,10 +13,9 @@ import numpy as np
 
 from lownoise.errors import FileError
 from lownoise.kinds import NONNEGATIVE, ORDER, VECTOR, Field
+from lownoise.numbers.rounding import LAST, grown
 from lownoise.sets.unit_balls.abstract import (
     FEW,
-    OUTWARD,
-    UNIT,
     UNIT_BALLS,
     AbstractUnitBall,
     NormBall,
@@ -125,12 +124,12 @@ class SortedBall(AbstractUnitBall):
     @property
     def norm_excess(self) -> float:
         """That of k products and sums of numbers ≥ 0."""
-        return 1.125 * (_SLACK + 2 * self.dimension * UNIT)
+        return 1.125 * (_SLACK + 2 * self.dimension * LAST)
 
     @property
     def inner_radius(self) -> float:
         """By the inequality of Cauchy and Schwarz."""
-        return 1 / (float(np.linalg.norm(self.weights)) * OUTWARD)
+        return 1 / grown(float(np.linalg.norm(self.weights)))
 
     def widths(self) -> Vector:
         """Return 1/W₁ for each coordinate."""
@@ -322,12 +321,12 @@ class CappedBall(AbstractUnitBall):
     @property
     def norm_excess(self) -> float:
         """That of a ball, and of a quotient by a cap."""
-        return NormBall(self.dimension, self.order).norm_excess + UNIT
+        return NormBall(self.dimension, self.order).norm_excess + LAST
 
     @property
     def inner_radius(self) -> float:
         """The ball's, or the least cap."""
-        caps = float(np.min(self.cap)) / OUTWARD
+        caps = float(np.min(self.cap)) / grown(1.0)
         return min(NormBall(self.dimension, self.order).inner_radius, caps)
 
     def widths(self) -> Vector:
@@ -343,15 +342,15 @@ class CappedBall(AbstractUnitBall):
         on the axes are in the hull.
         """
         k, count = self.dimension, 0
-        off = 8 * k * k * UNIT / float(np.min(self.cap))
+        off = 8 * k * k * LAST / float(np.min(self.cap))
         if self.order != 1 or off > _MOST_OFF:
             return None
         found: list[Vector] = []
         todo: list[tuple[int, Vector]] = [(0, np.zeros(k))]  # the next coordinate, and what is full
         while todo:
             start, full = todo.pop()
-            left = 1 - float(np.sum(full)) + k * UNIT
-            ends = [j for j in range(k) if not full[j] and self.cap[j] >= left - 2 * k * UNIT]
+            left = 1 - float(np.sum(full)) + k * LAST
+            ends = [j for j in range(k) if not full[j] and self.cap[j] >= left - 2 * k * LAST]
             if not ends and start == k and np.all(full):
                 ends, left = [0], float(full[0])  # the cube's
             for j in ends:
@@ -362,12 +361,12 @@ class CappedBall(AbstractUnitBall):
             if count > FEW or len(todo) > FEW:
                 return None
             for j in range(start, k):
-                if self.cap[j] < left - 2 * k * UNIT:
+                if self.cap[j] < left - 2 * k * LAST:
                     row = full.copy()
                     row[j] = self.cap[j]
                     todo.append((j + 1, row))
         rows = np.array(found)
-        kept = np.unique(np.floor(rows / (4 * k * UNIT)), axis=0, return_index=True)[1]
+        kept = np.unique(np.floor(rows / (4 * k * LAST)), axis=0, return_index=True)[1]
         return rows[np.sort(kept)] * (1 + self._slack + off)
 
     def restricted(self, kept: Integers) -> AbstractUnitBall:

@@ -17,8 +17,8 @@ import numpy as np
 from lownoise.errors import FileError
 from lownoise.kinds import ORDER, Field
 from lownoise.numbers.arrays import slices
-from lownoise.numbers.rounding import TINY, grown
-from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT_BALLS, AbstractUnitBall, NormBall
+from lownoise.numbers.rounding import CROSS, LAST, TINY, grown
+from lownoise.sets.unit_balls.abstract import UNIT_BALLS, AbstractUnitBall, NormBall
 from lownoise.sets.unit_balls.limits import shared
 from lownoise.sets.unit_balls.mixtures import mixture
 
@@ -174,13 +174,13 @@ class MixedBall(AbstractUnitBall):
         inner = max(part.norm_excess for part in self.parts)
         if any(part.decomposes for part in self.parts):
             return math.inf  # decompositions inside are not looked at
-        return (inner + NormBall(len(self.parts), self.order).norm_excess) * (1 + 2.0**-20)
+        return grown(inner + NormBall(len(self.parts), self.order).norm_excess, CROSS)
 
     @property
     def inner_radius(self) -> float:
         """By ‖(‖xᵢ‖)‖ ≤ ‖(|xᵢ|₂/rᵢ)‖."""
         parts = min(part.inner_radius for part in self.parts)
-        return parts * NormBall(len(self.parts), self.order).inner_radius / OUTWARD
+        return parts * NormBall(len(self.parts), self.order).inner_radius / grown(1.0)
 
     def widths(self) -> Vector:
         """Return each part's own."""
@@ -322,7 +322,7 @@ class KroneckerBall(AbstractUnitBall):
         total = np.zeros(n)
         for column, width in zip(rows.T, one.widths(), strict=True):
             total += column / width
-        return np.asarray(total * (1 + 2.0**-42 + k * 2.0**-50))  # the widths are rounded up
+        return np.asarray(grown(total, 2.0**-42 + k * LAST))  # the widths are rounded up
 
     def brought_in(self, points: Vector) -> Vector:
         """Return points of B for rows: what its norm's bound admits, or a mixture of products.
@@ -377,8 +377,8 @@ class KroneckerBall(AbstractUnitBall):
 
     def signed_norm_up(self, points: Vector) -> Vector:
         """Return the sum over coordinates of their sizes alone, which no sign changes."""
-        slack = 1 + 2.0**-42 + self.dimension * 2.0**-50  # the widths are rounded up
-        return np.asarray(np.abs(points) @ (1 / self.widths()) * slack)
+        slack = 2.0**-42 + self.dimension * LAST  # the widths are rounded up
+        return np.asarray(grown(np.abs(points) @ (1 / self.widths()), slack))
 
     def support_up(self, directions: Vector) -> Vector:
         """Return the lesser bound: the support of the rows' supports, or of the columns'."""

@@ -18,9 +18,8 @@ import numpy as np
 
 from lownoise.errors import FileError, PlanError
 from lownoise.kinds import COUNT, Field
-from lownoise.numbers.rounding import TINY, grown
+from lownoise.numbers.rounding import CROSS, LAST, TINY, grown
 from lownoise.sets.unit_balls.abstract import (
-    UNIT,
     UNIT_BALLS,
     AbstractUnitBall,
     NormBall,
@@ -223,8 +222,8 @@ class SpectralBall(AbstractUnitBall):
         if not self.gauge.symmetric:
             return math.inf
         stretch, off = self.tolerances
-        own = self.gauge.norm_excess + 2 * stretch + 2.1 * off + 2.0**-44 + UNIT
-        return own * (1 + 2.0**-20)
+        own = self.gauge.norm_excess + 2 * stretch + 2.1 * off + 2.0**-44 + LAST
+        return grown(own, CROSS)
 
     def as_checked(self) -> SpectralBall:
         """Return the same, which refuses decompositions that are off by more than `tolerances`."""
