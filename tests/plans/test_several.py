@@ -335,6 +335,14 @@ def test_a_table_that_gives_its_rows_once_is_read_for_every_question():
         assert release["counts"]["g"] == pytest.approx([30, 30], abs=1)
 
 
+def test_every_question_has_its_table_by_name():
+    found = planned().release(TABLE)
+    tables = found.to_pandas(level=0.5)
+    assert list(tables) == list(found)
+    for name, own in tables.items():
+        assert own.equals(found[name].to_pandas(level=0.5))
+
+
 @pytest.mark.parametrize(("options", "said"), [({"m": 3}, "no mapping"), ([1], "no mapping")])
 def test_options_that_are_no_mappings_are_refused_in_one_line(options, said):
     with pytest.raises(PlanError, match=said):

@@ -417,6 +417,35 @@ def test_places_that_do_not_fit_are_refused(people):
         planned(linear()).loader(records(), people)
 
 
+def test_more_records_than_places_are_said_to_be_that():
+    with pytest.raises(PlanError, match=r"more records than people=24; .* whose each record is"):
+        planned(linear()).loader(records(count=25))
+
+
+def test_what_takes_the_size_of_a_batch_into_gradients_is_refused():
+    """Opacus' module does so where it is not told that the loss is a sum."""
+    model = linear()
+    own = planned(model)
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    model.loss_reduction = "sum"
+    assert PrivateOptimizer(sgd, own, model, own.loader(records())).round == 0
+    model.loss_reduction = "mean"
+    with pytest.raises(PlanError, match='give GradSampleModule loss_reduction="sum"'):
+        PrivateOptimizer(sgd, own, model, own.loader(records()))
+
+
+def test_a_run_shows_itself_in_a_line():
+    training = Training()
+    assert repr(training.plan) == (
+        "<TrainingPlan: 4 parameters in 6 steps of 8 people, planned under 0.5-zCDP; error "
+        f"{training.plan.error:.3g} clips>"
+    )
+    next(iter(training.batches))
+    training.optimizer.step([torch.zeros(8, 1, 3), torch.zeros(8, 1)])
+    assert repr(training.batches) == "<Batches: 3 an epoch, after 1 of 6 steps>"
+    assert repr(training.optimizer) == "<PrivateOptimizer: SGD after 1 of 6 steps, 0.5-zCDP>"
+
+
 def test_a_plan_says_what_a_run_will_be():
     said = str(planned(linear(), epochs=1, strategy="identity"))
     for words in ("4 parameters of 2 tensors", "3, of at most 8 people", "one round only", "1-GDP"):

@@ -267,8 +267,8 @@ def require(names: Sequence[str], columns: Sequence[str]) -> None:
 def no_numbers(name: str, kind: object) -> TableError:
     """Return what is said of a column of a type that holds neither numbers nor text."""
     return TableError(
-        f"column={name!r} has type {kind}; give a column of numbers, or of text that spells "
-        "numbers",
+        f"column={name!r} has type {kind}; give a column of numbers or of text, such as dates as "
+        "they are written",
     )
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
+    from pandas import DataFrame
+
     from lownoise.privacy import Budget, Event, Payer
     from lownoise.sets.domains import AbstractDomain
 
@@ -222,6 +224,17 @@ class JointRelease:
             f"file={path} holds one table, and these are answers to {len(self)} questions; export "
             f"each, as release[{next(iter(self))!r}].export(path)"
         )
+
+    def to_pandas(self, level: float = 0.95) -> dict[str, DataFrame]:
+        """Return the answers to each question as a table, by its name, as its release shows it.
+
+        Args:
+            level: with which each interval covers.
+
+        Raises:
+            PlanError: where the level is out of range.
+        """
+        return {name: own.to_pandas(level=level) for name, own in self.releases.items()}
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a new folder: every release as its own, and `together.json`, which names them.

@@ -95,7 +95,7 @@ def parsed(text: str) -> Any:  # noqa: ANN401 (JSON)
     try:
         return json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError):
-        raise FileError("it is not JSON; give a plan.json or release.json") from None
+        raise FileError("it is not JSON; give the text of a plan.json or release.json") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

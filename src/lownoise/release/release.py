@@ -188,7 +188,7 @@ class Release(Guaranteed):
     def _means(self) -> Mean:
         question = self.terms.question
         if not isinstance(question, Mean):
-            raise PlanError("mean is of columns; other answers have estimate and interval")
+            raise PlanError("mean is of columns; groups have groups(…), others estimate, interval")
         return question
 
     def groups(self, *names: str, level: float = 0.95) -> GroupTable:

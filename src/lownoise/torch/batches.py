@@ -64,6 +64,11 @@ class Batches:
         owners = np.arange(size) if people is None else np.asarray(people)
         if owners.shape != (size,) or not np.issubdtype(owners.dtype, np.integer):
             raise PlanError(f"people must be {size:,} whole numbers, one a record; give those")
+        if people is None and size > places:
+            raise PlanError(
+                f"dataset has more records than people={places:,}; plan for a place each, or say "
+                "whose each record is with people="
+            )
         if size and not (owners.min() >= 0 and owners.max() < places):
             raise PlanError(
                 f"people has places beyond the {places:,} planned; give 0 to {places - 1:,}"
@@ -79,6 +84,9 @@ class Batches:
         self.each, self._batch = -(-places // batch), batch
         self.rounds = self.each * epochs
         self._round, self._handed = 0, False
+
+    def __repr__(self) -> str:
+        return f"<Batches: {self.each:,} an epoch, after {self._round:,} of {self.rounds:,} steps>"
 
     def __len__(self) -> int:
         """How many batches an epoch has."""

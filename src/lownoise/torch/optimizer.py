@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 import torch
-from lownoise.errors import PlanError, StreamError, path_of
+from lownoise.errors import PlanError, StreamError, path_of, quoted
 from lownoise.numbers.rounding import LAST, growth, shrunk
 from lownoise.torch.batches import checked_batches
 from lownoise.torch.plan import TrainingPlan, shapes_of
@@ -77,6 +77,11 @@ class PrivateOptimizer:
         if not isinstance(plan, TrainingPlan):
             raise PlanError(f"plan={type(plan).__name__} is none of lownoise.torch; give plan(…)")
         plan.check(shapes_of(model))
+        if getattr(model, "loss_reduction", "sum") != "sum":  # of Opacus, which then multiplies
+            raise PlanError(
+                f"model.loss_reduction={quoted(model.loss_reduction)} takes the batch's size into "
+                'gradients; give GradSampleModule loss_reduction="sum", and take sums of losses'
+            )
         if isinstance(optimizer, torch.optim.LBFGS):
             raise PlanError("optimizer=LBFGS asks for losses again and again; give one of steps")
         self._parameters = [p for p in model.parameters() if p.requires_grad]
@@ -91,6 +96,10 @@ class PrivateOptimizer:
             self._run = plan.increments.start(ledger=ledger, path=path, threads=threads)
         self._batches.go(self._run.done)
         self._lock = threading.RLock()  # or two threads take one batch in two rounds
+
+    def __repr__(self) -> str:
+        of = f"{self.round:,} of {self._plan.rounds:,} steps, {self._plan.increments.budget}"
+        return f"<PrivateOptimizer: {type(self._optimizer).__name__} after {of}>"
 
     @property
     def round(self) -> int:

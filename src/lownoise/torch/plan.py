@@ -26,7 +26,7 @@ _WRAPPED = "_module."  # what a module in another calls its parameters
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TrainingPlan:
     """What a training run will be; nothing has started.
 
@@ -73,6 +73,13 @@ class TrainingPlan:
     def cost(self) -> Cost:
         """What all steps together reveal, rounded up."""
         return self.increments.cost
+
+    def __repr__(self) -> str:
+        size, budget = self.increments.mechanism.dimension, self.increments.budget
+        return (
+            f"<TrainingPlan: {size:,} parameters in {self.rounds:,} steps of {self.batch:,} "
+            f"people, planned under {budget}; error {self.error:.3g} clips>"
+        )
 
     def __str__(self) -> str:
         size = f"{self.increments.mechanism.dimension:,} parameters of {len(self.shapes)} tensors"
