@@ -19,6 +19,8 @@ NAMES = (
     "recursive",
     "laplace",
     "laplace_histogram",
+    "geometric",
+    "geometric_histogram",
     "randomized_response",
 )
 HEAD = ("question", *(f"`{name}`" for name in NAMES), "none below")

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Staircase noise against K-norm noise of the same norm: `python -m benchmarks.staircase [speed]`.
+"""Staircase and geometric noise: `python -m benchmarks.staircase [counts|speed]`.
 
-Ratios of E‖z‖², by the number of integers that move and ε, whatever the norm. With `speed`: how
-many vectors of integers are drawn a second, of one number and around a ball.
+Ratios of E‖z‖² of staircases to K-norm noise, by the number of integers that move and ε, whatever
+the norm. With `counts`: of plans of counts to their Laplace noise. With `speed`: how many vectors
+of integers are drawn a second, of one number and around a ball.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 
 import numpy as np
 
+import lownoise as ln
 from lownoise.certificate.staircase import least_first, least_square_down, staircase_ratio
 from lownoise.noise import KNormNoise, StaircaseNoise
 from lownoise.noise.pure import ellipsoid_norm
@@ -42,6 +45,36 @@ def gaps() -> list[list[str]]:
     return found
 
 
+BITS = {f"x{i}": 2 for i in range(6)}
+PAIRS = [list(pair) for pair in itertools.combinations(BITS, 2)]
+COUNTS: dict[str, tuple[object, str]] = {
+    "a count": (ln.Count("id"), "add_remove"),
+    "cells of a 5 × 4 table": (ln.Count({"a": 5, "b": 4}), "add_remove"),
+    "the same, one changes": (ln.Count({"a": 5, "b": 4}, outside={"a": 0, "b": 0}), "substitute"),
+    "its two margins": (ln.Marginals({"a": 5, "b": 4}, sets=[["a"], ["b"]]), "add_remove"),
+    "15 tables of pairs of bits": (ln.Marginals(BITS, sets=PAIRS), "add_remove"),
+    "counts up to each of 32 ages": (ln.Distribution("age", list(range(33))), "add_remove"),
+}
+COUNT_HEAD = ("question", *(f"ε = {epsilon:g}" for epsilon in EPSILONS))
+
+
+def counts() -> list[list[str]]:
+    """Return the squared error of each plan over that of its best Laplace noise, and the noise."""
+    return [
+        [name, *(_beside(question, relation, e) for e in EPSILONS)]
+        for name, (question, relation) in COUNTS.items()
+    ]
+
+
+def _beside(question: object, relation: str, epsilon: float) -> str:
+    size = 1000 if relation == "substitute" else None
+    plan = ln.plan(question, budget=ln.pure_dp(epsilon), relation=relation, size=size)
+    laplace = [
+        own.error for own in plan.comparison if own.error and own.mechanism.startswith("laplace")
+    ]
+    return f"{(plan.error / min(laplace)) ** 2:.4f}"
+
+
 def speed() -> list[list[str]]:
     """Return vectors of integers a second of CPU time, of K-norm and of staircase noise."""
     found = []
@@ -59,13 +92,17 @@ def speed() -> list[list[str]]:
 
 def main(asked: list[str]) -> int:
     """Print the tables."""
-    if asked == ["speed"]:
+    if asked == ["counts"]:
+        tables = [(COUNT_HEAD, counts())]
+    elif asked == ["speed"]:
         tables = [(("d", "K-norm", "staircase"), speed())]
     else:
         tables = [(HEAD, rows()), (HEAD, gaps())]
     for head, body in tables:
         for row in (head, *body):
-            print("  ".join(f"{cell:>10}" for cell in row))
+            widths = [max(len(each[i]) for each in (head, *body)) for i in range(len(head))]
+            cells = zip(row, widths, strict=True)
+            print("  ".join(f"{cell:>{max(width, 8)}}" for cell, width in cells))
         print()
     return 0
 

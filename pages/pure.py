@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the tables and the plot of docs/pure.md: `python -m pages.pure [part …]`.
 
-Parts are `random` (minutes), `flat`, `staircase`, `domains`, `speed`, `walks` and
+Parts are `random` (minutes), `flat`, `staircase`, `counts`, `domains`, `speed`, `walks` and
 `plot`, which draws what the table of `random` says; all of them where none is named. What the
 tables say of errors is recomputed by tests/docs/test_pure_page.py.
 """
@@ -116,6 +116,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "random": lambda: table(list(pure.HEAD), [*map(pure.cells, pure.random_rows())], words=0),
     "flat": lambda: table(list(pure.FLAT_HEAD), [*map(pure.flat_cells, pure.FLAT)], words=0),
     "staircase": lambda: table(list(staircase.HEAD), staircase.rows(), words=0),
+    "counts": lambda: table(list(staircase.COUNT_HEAD), staircase.counts()),
     "domains": lambda: table(list(pure_domains.HEAD), pure_domains.domain_rows()),
     "speed": lambda: table(list(pure_speed.HEAD), pure_speed.speed_rows()),
     "walks": lambda: table(list(pure_speed.WALK_HEAD), pure_speed.walk_rows(), words=0),

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from tests.toys.domain import Wedge
 from tests.toys.engine import ToySource
-from tests.toys.noise import GeometricNoise
+from tests.toys.noise import TwoSidedNoise
 from tests.toys.question import Above
 
 import lownoise as ln
@@ -163,14 +163,14 @@ QUESTIONS_OF_TOYS = {
     "a question": THRESHOLDS,
     "neither": ln.Queries(np.tril(np.ones((3, 3))), {"y": 3}, outside={"y": 0}),
 }
-NOISES_OF_TOYS = {"gaussian": (ln.zcdp(0.5), None), "geometric": (ln.pure_dp(0.7), "geometric")}
+NOISES_OF_TOYS = {"gaussian": (ln.zcdp(0.5), None), "two_sided": (ln.pure_dp(0.7), "two_sided")}
 NOISES_OF_TOYS |= {"laplace": (ln.pure_dp(0.7), "laplace")}
 TOGETHER = [
     pytest.param(question, noise, relation, id=f"{question}, {noise}, {relation}")
     for question in QUESTIONS_OF_TOYS
     for noise in NOISES_OF_TOYS
     for relation in RELATIONS
-    if question != "neither" or noise == "geometric"
+    if question != "neither" or noise == "two_sided"
 ]
 each_pair = pytest.mark.parametrize(("question", "noise", "relation"), TOGETHER)
 
@@ -249,20 +249,20 @@ def test_the_question_from_outside_counts_as_it_says():
     x = np.array([row["x"] for row in rows])
     found = totals.answers(totals.exact(totals.read(source(rows))))
     assert np.allclose(found, [np.sum(x > own) for own in THRESHOLDS.thresholds])
-    assert plain(toy_plan("a question", "geometric", "add_remove"))
+    assert plain(toy_plan("a question", "two_sided", "add_remove"))
 
 
 def plain(plan):
     """Return whether a plan of the same queries by a matrix is as good."""
     same = ln.Queries(THRESHOLDS.matrix, {"k": 4})
-    budget, mechanism = NOISES_OF_TOYS["geometric"]
+    budget, mechanism = NOISES_OF_TOYS["two_sided"]
     other = ln.plan(same, budget=budget, relation="add_remove", mechanism=mechanism)
     return plan.error == other.error and plan.lower_bound == other.lower_bound
 
 
 def test_the_noise_from_outside_is_drawn_exactly():
     """Of 40,000 numbers of scale 2 the share of zeros: a scale 5% off is seen."""
-    noise, count = GeometricNoise(np.full(40_000, 2.0)), 40_000
+    noise, count = TwoSidedNoise(np.full(40_000, 2.0)), 40_000
     drawn = np.array(noise.integers(SimulationRandomness(3)))
     ratio = math.exp(-0.5)
     for value in (0, 1, -1, 4):
@@ -279,7 +279,7 @@ def test_the_noise_from_outside_which_has_no_multiples_stays_on_joint_groups():
     asked = ln.Sum(["x"], ln.Box([0], [1]), by={"a": 5, "b": 4}, way=1, outside="extra")
     plans = [
         ln.plan(asked, budget=ln.pure_dp(1), relation="add_remove", mechanism=own)
-        for own in ("geometric", "laplace")
+        for own in ("two_sided", "laplace")
     ]
     assert [len(own.terms.mechanism.noise.tables) for own in plans] == [1, 2]
 
@@ -290,7 +290,7 @@ kind = "above"
 relation = "add_remove"
 column = "x"
 thresholds = [-1.0, 0.0, 2.5]
-mechanism = "geometric"
+mechanism = "two_sided"
 
 [budget]
 kind = "pure_dp"
@@ -302,11 +302,11 @@ def test_a_question_and_a_noise_from_outside_are_read_from_a_specification(tmp_p
     path = tmp_path / "spec.toml"
     path.write_text(OUTSIDE)
     plan = read_spec(path).plan()
-    assert plan.to_json() == toy_plan("a question", "geometric", "add_remove").to_json()
+    assert plan.to_json() == toy_plan("a question", "two_sided", "add_remove").to_json()
     edits = {
         "column = ": ("colum = ", "question.column: field required"),
         "2.5]": ("-2.5]", "do not rise"),
-        "geometric": ("geometrical", "question.mechanism: is no mechanism"),
+        "two_sided": ("two_sides", "question.mechanism: is no mechanism"),
         "add_remove": ("remove", "question.relation"),
         '"above"': ('"below"', "is no kind of question; give .*above"),
     }
@@ -324,12 +324,12 @@ def test_a_question_and_a_noise_from_outside_are_read_from_a_specification(tmp_p
         (("question", "column"), None, "damaged|missing"),
         (("noise", "scales"), [-1.0, 1.0, 1.0], "noise.scales"),
         (("noise", "scales"), [1e-3] * 3, "too small"),
-        (("mechanism",), "geometrical", "is unknown"),
+        (("mechanism",), "two_sides", "is unknown"),
         (("question", "kind"), "below", "is unknown"),
     ],
 )
 def test_forged_fields_of_what_is_from_outside_are_refused_in_one_line(path, value, said):
-    noise = "gaussian" if "evidence" in path else "geometric"
+    noise = "gaussian" if "evidence" in path else "two_sided"
     fields = json.loads(toy_plan("a question", noise, "add_remove").to_json())
     place = fields["terms"]
     for name in path[:-1]:

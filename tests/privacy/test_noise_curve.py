@@ -16,7 +16,8 @@ from scipy import integrate, stats
 from scipy.special import ndtr, roots_genlaguerre, roots_jacobi
 
 from lownoise.certificate.staircase import least_first
-from lownoise.noise.abstract import Loss, composed, independent_loss
+from lownoise.noise.abstract import Loss, composed
+from lownoise.noise.independent import LaplaceNoise, independent_loss
 from lownoise.noise.response import keep_for
 from lownoise.privacy import aside_curve
 from lownoise.privacy.gaussian_curve import delta_up
@@ -246,7 +247,7 @@ def test_no_norm_reveals_more_than_laplace_noise_and_a_cube_as_much(order, epsil
 @given(st.lists(st.floats(0, 2), min_size=1, max_size=6), st.floats(0.01, 3), st.randoms())
 def test_no_change_of_independent_numbers_reveals_more_than_is_said(most, epsilon, rng):
     """Any changes within what each may move and all together, against the greedy ones."""
-    loss = independent_loss(most, epsilon)
+    loss = independent_loss(most, epsilon, LaplaceNoise)
     left, moved = epsilon, []
     for own in rng.sample(most, len(most)):
         moved.append(min(own, left) * rng.choice([1, 1, rng.random()]))
@@ -269,7 +270,7 @@ def test_the_numbers_on_the_page_are_these():
     text = (Path(__file__).parents[2] / "docs" / "pure.md").read_text(encoding="utf-8")
     table = text.split("| noise | ρ | μ |")[1].split("\n\n")[0]
     rows = re.findall(r"\| (\d\.\d{4}) \| (\d\.\d{4}) \|$", table, flags=re.MULTILINE)
-    split = independent_loss([1 / 16] * 16, 1.0)
+    split = independent_loss([1 / 16] * 16, 1.0, LaplaceNoise)
     expected = [(rho_up(Fraction(1)), mu_up(Fraction(1))), (laplace_rho_up(1), laplace_mu_up(1))]
     steps = [StepRadius(d, 1.0, least_first(d, 1.0)) for d in (1, 2)]
     apart = [variation_up(own, 1.0, euclidean=True) for own in steps]

@@ -23,6 +23,8 @@ ASKED = {
     "ellipsoid": ("mean", "add_remove"),
     "ellipsoid ": ("queries", "substitute"),
     "laplace_histogram": ("queries", "substitute"),
+    "geometric": ("queries", "add_remove"),
+    "geometric_histogram": ("queries", "substitute"),
     "randomized_response": ("queries", "substitute"),
     "staircase": ("mean", "add_remove"),
     "staircase ": ("queries", "substitute"),

@@ -15,7 +15,7 @@ from scipy.stats import kstest
 
 import lownoise as ln
 from lownoise.errors import FileError, LedgerError, LownoiseError
-from lownoise.noise.pure import LaplaceNoise
+from lownoise.noise.independent import LaplaceNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import packed, unpacked
 from lownoise.numbers.randomness import SimulationRandomness

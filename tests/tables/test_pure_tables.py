@@ -1,4 +1,4 @@
-"""Laplace noise on tables: what one record reveals, what is read, and how far that strays."""
+"""Independent noise on tables: what one record reveals, what is read, and how far that strays."""
 
 import itertools
 import json
@@ -13,17 +13,18 @@ import pytest
 import lownoise as ln
 from lownoise.engines.counts import CodedRows
 from lownoise.errors import FileError, LownoiseError, PlanError
-from lownoise.noise.signed import SignedLayout, signed_mechanism, signed_steps
+from lownoise.noise.independent import LaplaceNoise
+from lownoise.noise.signed import SIGNED, SignedLayout, signed_mechanism, signed_steps
 from lownoise.noise.tables import weighted_errors
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning.pure_tables import split
 from lownoise.release.execution import execute
 from lownoise.release.marginal_answers import MarginalAnswers
-from lownoise.release.regions import laplace_quantile
+from lownoise.release.tails import sum_quantile
 from lownoise.sensitivity.orders import answers_along
 from lownoise.sensitivity.residuals import marginal_orbits
 from lownoise.sensitivity.residuals.ordered import split_marginals
-from lownoise.sensitivity.residuals.signed import WAYS, Signed, SignedTables
+from lownoise.sensitivity.residuals.signed import Signed, SignedTables, cell_tables, residual_tables
 
 ASKED = {
     "one attribute": ({"a": 2}, {"way": 1}),
@@ -34,7 +35,9 @@ ASKED = {
     "ranges": ({"b": 3, "d": 4, "a": 2}, {"way": 3, "ordered": {"b": "range", "d": "prefix"}}),
 }
 RELATIONS = ["add_remove", "substitute"]
-MIXED = {"mixed": lambda orbits, *, public: SignedTables(orbits, _mixed(orbits), public)}
+LAPLACE = [name for name in SIGNED if "laplace" in name]
+WAYS = [*LAPLACE, "geometric", "geometric_residual"]
+MIXED = lambda orbits, *, public: SignedTables(orbits, _mixed(orbits), public)  # noqa: E731
 
 
 def _mixed(orbits):
@@ -57,15 +60,17 @@ def _question(name, *, public):
 
 
 def _layout(question, way, *, public):
-    tables = {**WAYS, **MIXED}[way](marginal_orbits(question), public=public)
+    tables, law = {**SIGNED, "mixed": (MIXED, LaplaceNoise)}[way]
+    tables = tables(marginal_orbits(question), public=public)
     scales = np.random.default_rng(7).uniform(0.5, 4.0, len(tables.asked))
     blocks = split_marginals(question, public=public)
     layout = object.__new__(SignedLayout)  # mixed tables need not tell of all that is asked
     for field, value in (
         ("blocks", blocks),
-        ("steps", signed_steps(scales)),
+        ("steps", signed_steps(scales, law)),
         ("tables", tables),
         ("scales", scales),
+        ("law", law),
     ):
         object.__setattr__(layout, field, value)
     return layout
@@ -87,7 +92,7 @@ def _rows(question, layout):
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("way", [*WAYS, *MIXED])
+@pytest.mark.parametrize("way", [*LAPLACE, "mixed"])
 @pytest.mark.parametrize("name", ASKED)
 def test_epsilon_is_that_of_the_worst_neighbours(name, way, relation):
     """Every pair of neighbours of a small universe: none reveals more, and one as much."""
@@ -111,7 +116,7 @@ def test_too_many_patterns_are_taken_to_change_all():
     sizes = {f"x{i}": 2 for i in range(20)}
     sets = [[f"x{i}", f"x{i + 1}"] for i in range(19)]
     orbits = marginal_orbits(ln.Marginals(sizes, sets=sets, outside=dict.fromkeys(sizes, 0)))
-    tables = WAYS["laplace_residual"](orbits, public=True)
+    tables = residual_tables(orbits, public=True)
     assert tables.changed is None
     assert tables.epsilon_up(np.ones(len(tables.asked))) == 2 * sum(tables.copies)
 
@@ -119,8 +124,9 @@ def test_too_many_patterns_are_taken_to_change_all():
 def _least_squares(question, layout, noisy):
     """Return the estimate of the whole table and its covariance; a public total is exact."""
     rows = _rows(question, layout).T
-    per = [layout.scales[s.orbit] for s in layout.spaces for _ in range(len(s.sets) * s.length)]
-    precision = 1 / (2 * np.square(per))
+    own = layout.law.variances(layout.scales / layout.steps) * np.square(layout.steps)
+    per = [own[s.orbit] for s in layout.spaces for _ in range(len(s.sets) * s.length)]
+    precision = 1 / np.array(per)
     count = rows.shape[1]
     free, start = np.eye(count), np.zeros(count)
     if layout.tables.public:  # what a table of that many rows can differ by
@@ -188,15 +194,19 @@ def test_answers_are_the_least_squares_estimate_of_the_stated_spread(name, way, 
 
 def test_a_histogram_of_two_cells_has_the_deviation_of_one_count():
     plan = ln.plan(ln.Marginals({"sex": 2}, way=1), budget=ln.pure_dp(1.0), relation="add_remove")
-    assert plan.standard_deviation("sex") == pytest.approx(math.sqrt(2), rel=1e-9)
+    assert plan.mechanism == "geometric"
+    assert plan.standard_deviation("sex") == pytest.approx(1 / (math.sqrt(2) * math.sinh(0.5)))
     assert plan.cost.epsilon == 1.0
-    assert {own.mechanism for own in plan.comparison if own.error} >= set(WAYS)
+    errors = {own.mechanism: own.error for own in plan.comparison if own.error}
+    assert set(errors) >= set(SIGNED)
+    assert errors["laplace"] == pytest.approx(math.sqrt(8), rel=1e-9)  # a count has √2
 
 
 def test_a_category_against_the_other_is_one_number_where_one_record_changes():
     question = ln.Marginals({"sex": 2}, way=1, outside={"sex": 0})
-    plan = ln.plan(question, budget=ln.pure_dp(1.0), relation="substitute", size=100)
-    assert plan.mechanism in {"k_norm", "laplace_residual"}  # which are one and the same here
+    asked = {"budget": ln.pure_dp(1.0), "relation": "substitute", "size": 100}
+    plan = ln.plan(question, **asked, mechanism="laplace_residual")
+    assert plan.error == pytest.approx(ln.plan(question, **asked, mechanism="k_norm").error)
     assert plan.standard_deviation("sex") == pytest.approx(math.sqrt(2), rel=1e-9)
     assert plan.standard_deviation() == 0
 
@@ -210,7 +220,7 @@ def test_no_split_nearby_errs_less(way, relation, order):
     layout, size = plan.terms.mechanism.totals.layout, plan.terms.size
 
     def error(scales):
-        found = signed_mechanism(plan.terms.question, layout.tables, size, scales, 1.5)
+        found = signed_mechanism(plan.terms.question, layout.tables, size, scales, 1.5, layout.law)
         return replace(plan.terms, mechanism=found).objective
 
     least = error(layout.scales)
@@ -252,57 +262,65 @@ def test_errors_of_releases_are_those_of_the_plan(way):
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("way", [*WAYS, *MIXED])
+@pytest.mark.parametrize("way", [*WAYS, "mixed"])
 @pytest.mark.parametrize("name", ASKED)
-def test_a_cell_is_the_sum_of_laplace_numbers_of_its_variance(name, way, relation):
+def test_a_cell_is_the_sum_of_numbers_of_its_variance(name, way, relation):
     public = relation == "substitute"
     question = _question(name, public=public)
     layout = _layout(question, way, public=public)
     tables = layout.tables
-    if not np.all(np.isfinite(tables.variances(layout.scales))):
+    if not np.all(np.isfinite(tables.variances(layout.numbers))):
         tables = SignedTables(
             tables.orbits,
-            tuple({*tables.asked, *WAYS["laplace"](tables.orbits, public=public).asked}),
+            tuple({*tables.asked, *cell_tables(tables.orbits, public=public).asked}),
             public,
         )
-    scales = np.random.default_rng(7).uniform(0.5, 4.0, len(tables.asked))
-    variances, orbits = tables.variances(scales), tables.orbits
+    numbers = layout.law.variances(np.random.default_rng(7).uniform(0.5, 4.0, len(tables.asked)))
+    variances, orbits = tables.variances(numbers), tables.orbits
     sizes = [a.size for a in question.attributes]
     for chosen in question.sets():
         kept = [i for i in chosen if sizes[i] > 1]
-        own, counts = tables.cell_weights(scales, kept)
+        own, at, counts = tables.cell_weights(numbers, kept)
         said = 0.0
         for k in range(len(kept) + 1):
             for within in itertools.combinations(kept, k):
                 part = math.prod(1 - 1 / sizes[i] for i in within)
                 part *= math.prod(sizes[j] ** -2.0 for j in kept if j not in within)
                 said += float(variances[orbits.place[orbits.orbit(within)]]) * part
-        assert 2 * float(np.sum(counts * np.square(own))) == pytest.approx(said, rel=1e-9)
+        assert float(np.sum(counts * np.square(own) * numbers[at])) == pytest.approx(said, rel=1e-9)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95])
-def test_intervals_cover_as_often_as_they_say(level):
-    """4,000 sums of Laplace numbers: first kind below 1e-6 (five deviations of a binomial).
+@pytest.mark.parametrize("law", ["laplace", "geometric"])
+def test_intervals_cover_as_often_as_they_say(level, law):
+    """4,000 sums of numbers: first kind below 1e-6 (five deviations of a binomial).
 
     Power: where deviations of a normal law stood in for the quantile, 50% would cover 56%.
     """
-    plan = _plan("all pairs", "laplace", "add_remove")
-    parts, counts = plan.terms.mechanism.noise.laplace_parts((0, 3))
+    plan = _plan("all pairs", law, "add_remove")
+    parts = plan.terms.mechanism.noise.parts((0, 3))
     source = np.random.default_rng(8)
     drawn = np.zeros(4000)
-    for b, n in zip(parts, counts, strict=True):
-        drawn += b * (source.gamma(n, size=4000) - source.gamma(n, size=4000))
-    covered = np.mean(np.abs(drawn) <= laplace_quantile(parts, counts, level))
-    assert abs(covered - level) < 5 * math.sqrt(level * (1 - level) / 4000)
+    for w, b, n in zip(parts.weights, parts.scales, parts.counts, strict=True):
+        if law == "laplace":
+            two = b * source.gamma(n, size=(2, 4000))
+        else:
+            two = source.negative_binomial(n, -math.expm1(-1 / b), size=(2, 4000))
+        drawn += w * (two[0] - two[1])
+    covered = np.mean(np.abs(drawn) <= sum_quantile(parts, level))
+    unsure = 5 * math.sqrt(level * (1 - level) / 4000)
+    assert -unsure < covered - level < unsure + (0.015 if law == "geometric" else 0)
 
 
 def test_the_interval_of_one_count_is_that_of_a_laplace_number():
-    plan = ln.plan(ln.Marginals({"sex": 2}, way=1), budget=ln.pure_dp(1.0), relation="add_remove")
-    release = plan.release(pd.DataFrame({"sex": [0, 1, 1]}))
+    asked = {"budget": ln.pure_dp(1.0), "relation": "add_remove", "mechanism": "laplace"}
+    release = ln.plan(ln.Marginals({"sex": 2}, way=1), **asked).release(
+        pd.DataFrame({"sex": [0, 1, 1]})
+    )
     low, high = release.interval("sex", level=0.95)
     assert (high - low) / 2 == pytest.approx([math.log(20)] * 2, rel=1e-6)
     low, high = release.interval("sex", level=1 - 1e-6)
-    assert np.all((high - low) / 2 >= math.log(1e6))
+    assert (high - low) / 2 == pytest.approx([math.log(1e6)] * 2, rel=1e-9)
 
 
 def test_marginals_agree_on_what_they_share():
@@ -461,7 +479,7 @@ def test_large_hulls_are_cut_only_where_that_is_asked():
     (said,) = (o.note for o in ln.plan(question, **more).comparison if o.mechanism == "k_norm")
     assert "takes long" in said
     alone = ln.Marginals({"a": 40}, way=1, outside={"a": 0})
-    assert ln.plan(alone, **more).mechanism == "k_norm"
+    assert ln.plan(alone, **more, mechanism="k_norm").guarantee == "1-DP, pure"
 
 
 @pytest.mark.parametrize("budget", [ln.pure_dp(1.0), ln.approx_dp(1.0, 1e-6)], ids=str)
@@ -486,7 +504,7 @@ def test_no_mechanism_that_is_compared_has_less_and_gaussian_noise_is_among_them
     question = ln.Marginals({"a": 2, "b": 3}, way=2)
     plan = ln.plan(question, budget=ln.approx_dp(1.0, 1e-6), relation="add_remove")
     errors = {own.mechanism: own.error for own in plan.comparison if own.error is not None}
-    assert {"gaussian", "k_norm", *WAYS} <= set(errors)
+    assert {"gaussian", "k_norm", *SIGNED} <= set(errors)
     assert errors[plan.mechanism] == min(errors.values())
     assert bool(plan.verify())
     named = ln.plan(
@@ -501,7 +519,7 @@ def test_no_choice_of_tables_errs_less_than_the_one_that_is_found(sizes, order):
     """Over all sets of tables: searches from two starts alone ended 9 to 16 % above at p = ∞."""
     question = ln.Marginals(sizes, way=2)
     orbits = marginal_orbits(question)
-    tables = WAYS["laplace"](orbits, public=False)
+    tables = cell_tables(orbits, public=False)
 
     def error(asked):
         mechanism = split(question, replace(tables, asked=asked), None, order, 1.0)
@@ -531,7 +549,7 @@ def test_the_mean_error_of_every_noise_is_drawn_from_its_own(name, relation):
     size = 10**9 if relation == "substitute" else None
     plan = ln.plan(question, budget=ln.approx_dp(1.0, 1e-6), relation=relation, size=size)
     drawn = [own for own in plan.comparison if own.terms is not None]
-    assert len(drawn) == 5
+    assert len(drawn) == 8
     for own in drawn:
         noise = own.terms.mechanism.noise.simulate(20_000, SimulationRandomness(4))
         errors = weighted_errors(own.terms.question, own.terms.mechanism.totals, noise)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A noise from outside the package: two-sided geometric numbers, drawn exactly."""
+"""A noise from outside the package: differences of geometric numbers, drawn exactly."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 @NOISES.kind(
-    "geometric",
+    "two_sided",
     Field("scales", NONNEGATIVE),
-    make=lambda _changes, _distance, scales: GeometricNoise(scales),
+    make=lambda _changes, _distance, scales: TwoSidedNoise(scales),
 )
 @final
 @dataclass(frozen=True, eq=False)
-class GeometricNoise(AbstractNoise):
+class TwoSidedNoise(AbstractNoise):
     """Independent whole numbers of chances ∝ exp(−|z|/bᵢ): a change s costs Σ|sᵢ|/bᵢ at most."""
 
     scales: Vector

@@ -22,9 +22,10 @@ from lownoise.certificate.exchange import coming_share, exchanged_least
 from lownoise.errors import FileError, LedgerError, PlanError, SpecError
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.group_noise import GroupNoise
+from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.joint_groups import JointNoise
 from lownoise.noise.marginal_noise import AbstractResidualNoise
-from lownoise.noise.pure import KNormNoise, LaplaceNoise
+from lownoise.noise.pure import KNormNoise
 from lownoise.release.codec import expect_format
 from lownoise.sensitivity.relations import SUBSTITUTE, sensitivity_set
 from lownoise.solvers import solve

@@ -2,9 +2,11 @@
 """Noise in its final form, the totals that it is added to, and the mechanism that both make."""
 
 from lownoise.noise.gaussian import GaussianNoise
+from lownoise.noise.geometric import GeometricNoise
+from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.mechanism import AdditiveMechanism
 from lownoise.noise.partial import PartialNoise
-from lownoise.noise.pure import KNormNoise, LaplaceNoise
+from lownoise.noise.pure import KNormNoise
 from lownoise.noise.radial import RadialNoise
 from lownoise.noise.recursive import RecursiveNoise
 from lownoise.noise.response import ResponseMechanism
@@ -13,6 +15,7 @@ from lownoise.noise.staircase import StaircaseNoise
 __all__ = [
     "AdditiveMechanism",
     "GaussianNoise",
+    "GeometricNoise",
     "KNormNoise",
     "LaplaceNoise",
     "PartialNoise",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -102,37 +101,6 @@ def sum_up(numbers: Iterable[float]) -> float:
     if not all(map(math.isfinite, listed)):
         return math.inf
     return fraction_up(sum(map(Fraction, listed), Fraction(0)))
-
-
-def independent_loss(moves: Sequence[float], epsilon: float) -> Loss:
-    """Return what independent Laplace numbers reveal that move by t of their scales, Σt ≤ ε.
-
-    ρ and μ² add over the numbers and are convex in each t, so the most is where the largest moves
-    are made in full, one after the other, until ε is used up.
-
-    Args:
-        moves: the most that each number may move.
-        epsilon: the most that all may move together.
-
-    Examples:
-        >>> half = independent_loss([0.5, 0.5], 1.0)
-        >>> 0.2130 < half.rho < 0.2131 < 0.367 < independent_loss([1.0, 1.0], 1.0).rho < 0.368
-        True
-    """
-    if not math.isfinite(epsilon):
-        return Loss(math.inf)
-    left, made = Fraction(epsilon), Counter[float]()
-    for most in sorted(moves, reverse=True):
-        if left <= 0 or most <= 0:
-            break
-        own = most if math.isfinite(most) and Fraction(most) <= left else fraction_up(left)
-        made[own] += 1
-        left -= Fraction(own)
-    rho = sum((n * Fraction(noise_curve.laplace_rho_up(t)) for t, n in made.items()), Fraction(0))
-    square = sum(
-        (n * Fraction(noise_curve.laplace_mu_up(t)) ** 2 for t, n in made.items()), Fraction(0)
-    )
-    return Loss(epsilon, 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
 
 
 def ball_loss(dimension: int, epsilon: float) -> Loss:
@@ -277,6 +245,11 @@ class AbstractNoise(ABC):
     def independent_scales(self) -> Vector | None:
         """The scale of each number where all are independent Laplace ones, (r,); else None."""
         return None
+
+    def far(self, outside: float) -> Vector | None:
+        """Return how far each number strays but with chance `outside`, (r,); None if unknown."""
+        own = self.independent_scales
+        return None if own is None else frozen(own * -math.log(outside))
 
     def draw(self, randomness: Randomness) -> Lazy:
         """Return the noise, known by its bits so far.

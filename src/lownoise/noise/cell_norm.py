@@ -23,7 +23,7 @@ from lownoise.noise.marginals import AbstractLayout
 from lownoise.noise.mechanism import covering
 from lownoise.noise.pure import KNormNoise
 from lownoise.noise.queries import query_coordinates
-from lownoise.noise.signed import AbstractRoundNoise
+from lownoise.noise.round import AbstractRoundNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy.units import rows_of
 from lownoise.questions import Queries

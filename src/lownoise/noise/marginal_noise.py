@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from lownoise.noise.abstract import Loss
+    from lownoise.noise.independent import AbstractIndependentNoise
     from lownoise.noise.marginals import AbstractLayout, Space, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
@@ -31,6 +33,24 @@ _ROOM = 62  # bits of an integer
 _FAR = 64.0  # deviations: farther no normal number of fewer than 2000 bits lies
 _ROWS = 40  # log2 of the number of rows that fits in any case
 _LEFT = 2.0**-40
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A sum of independent numbers of a law.
+
+    Args:
+        law: of the numbers.
+        weights: what each is multiplied by in the sum, above 0, shape (k,).
+        scales: b of each, shape (k,).
+        counts: how many are of each kind, shape (k,).
+    """
+
+    law: type[AbstractIndependentNoise]
+    weights: Vector
+    scales: Vector
+    counts: Vector
 
 
 class AbstractMarginalNoise(AbstractNoise):
@@ -52,15 +72,14 @@ class AbstractMarginalNoise(AbstractNoise):
             second: the same, as many.
         """
 
-    def laplace_parts(self, chosen: Sequence[int]) -> tuple[Vector, Vector] | None:
-        """Return which Laplace numbers the noise of one cell of a marginal is the sum of.
+    def parts(self, chosen: Sequence[int]) -> Parts | None:
+        """Return which independent numbers the noise of one cell of a marginal is the sum of.
 
         Args:
             chosen: its attributes, rising.
 
         Returns:
-            Their scales, in records, and how many have each, shapes (k,); None where it is no such
-            sum.
+            None where it is no such sum.
         """
         return None
 
@@ -86,7 +105,7 @@ class AbstractMarginalNoise(AbstractNoise):
 
     @property
     def log_concave(self) -> bool:
-        """It is: linear in Gaussian or in Laplace numbers."""
+        """It is where it is linear in Gaussian or in Laplace numbers, or of a norm."""
         return True
 
     def between(self, inside: Sequence[int], first: Sums, second: Sums) -> Vector:

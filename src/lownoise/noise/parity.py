@@ -13,8 +13,8 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractNoise, AbstractStructure, Loss
 from lownoise.noise.gaussian import GaussianNoise
+from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.mechanism import AdditiveMechanism, covering
-from lownoise.noise.pure import LaplaceNoise
 from lownoise.noise.totals import AbstractCountTotals, check_rows
 from lownoise.noise.units import of_one_row
 from lownoise.numbers.arrays import frozen

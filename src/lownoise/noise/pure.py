@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pure noises: independent Laplace numbers, and noise of a norm.
-
-Laplace noise is of 001, Theorem 2.6, and the K-norm mechanism of 001, Definition 4.1.
-"""
+"""Pure noises of a norm: the K-norm mechanism is of 001, Definition 4.1."""
 
 from __future__ import annotations
 
@@ -15,23 +12,19 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import FileError, PlanError
-from lownoise.kinds import NONNEGATIVE, POSITIVE, Field, Form
+from lownoise.kinds import POSITIVE, Field, Form
 from lownoise.noise.abstract import (
     NOISES,
     AbstractNoise,
     Loss,
     ball_loss,
-    independent_loss,
     quotient_up,
     sampling_loss,
 )
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import packed, unpacked
 from lownoise.samplers.ellipsoid import rounded_points
-from lownoise.samplers.gamma import k_norm_noise, laplace, simulated_noise
-from lownoise.samplers.laplace import MOST, rounded_laplace
-from lownoise.samplers.lazy import rounded
-from lownoise.samplers.uniform import UniformNormBall
+from lownoise.samplers.gamma import k_norm_noise, simulated_noise
 from lownoise.sets.norms import ImageNorm, norm_of
 from lownoise.sets.unit_balls import NormBall
 
@@ -41,89 +34,6 @@ if TYPE_CHECKING:
     from lownoise.samplers.lazy import Lazy
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import AbstractNorm
-
-
-_written = NOISES.kind(
-    "laplace", Field("scales", NONNEGATIVE), make=lambda _, __, scales: LaplaceNoise(scales)
-)
-_of_counts = NOISES.kind(
-    "laplace_histogram",
-    Field("scales", NONNEGATIVE),
-    make=lambda _, __, scales: LaplaceNoise(scales),
-)
-
-
-@_of_counts
-@_written
-@final
-@dataclass(frozen=True, eq=False)
-class LaplaceNoise(AbstractNoise):
-    """Independent numbers of density exp(−|z|/bᵢ)/2bᵢ.
-
-    A change s of the integers reveals Σ|sᵢ|/bᵢ: the K-norm mechanism of the cross-polytope with
-    corners ±bᵢeᵢ. The split of ε over the integers is in the scales.
-
-    Args:
-        scales: b, above 0, shape (r,).
-
-    Raises:
-        PlanError: where a scale is no number above 0.
-    """
-
-    scales: Vector
-
-    def __post_init__(self) -> None:
-        if not np.all((self.scales > 0) & np.isfinite(self.scales)):
-            raise PlanError("LaplaceNoise.scales are not all above 0; plan again")
-
-    @property
-    def dimension(self) -> int:
-        """The number of integers r."""
-        return int(self.scales.size)
-
-    @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
-
-    @property
-    def independent_scales(self) -> Vector:
-        """The scales, shape (r,)."""
-        return self.scales
-
-    def loss(self, changes: AbstractBody) -> Loss:
-        """Return the greatest Σ|sᵢ|/bᵢ over `changes`, and ρ and μ of such changes, rounded up."""
-        gauge = ImageNorm(self.scales, NormBall(self.dimension, 1.0))
-        found = gauge.sensitivity_up(changes)
-        if not math.isfinite(found):
-            return Loss(math.inf)
-        moves = map(quotient_up, changes.widths().tolist(), self.scales.tolist())
-        return independent_loss(list(moves), found)
-
-    def draw(self, randomness: Randomness) -> Lazy:
-        """Return the noise, known by its bits so far."""
-        return laplace(self.scales, randomness=randomness)
-
-    def scaled(self, factor: float) -> LaplaceNoise:
-        """Return so many times this noise."""
-        return LaplaceNoise(frozen(self.scales * factor))
-
-    def block(self, count: int, randomness: Randomness) -> Integers:
-        """Return the rounding of so many draws, shape (count, r)."""
-        scales = np.tile(self.scales, count)
-        if np.all(scales <= MOST):
-            return rounded_laplace(scales, randomness=randomness).reshape(count, -1)
-        drawn = rounded(laplace(scales, randomness=randomness), randomness=randomness)
-        return np.array(drawn, dtype=object).reshape(count, -1)
-
-    def covariance(self) -> Vector:
-        """Return the variances 2b², shape (r,)."""
-        return frozen(2 * self.scales**2)
-
-    def simulate(self, count: int, randomness: Randomness) -> Vector:
-        """Return `count` draws in floats."""
-        cross = UniformNormBall(self.dimension, 1.0)  # whose noise is independent Laplace
-        return simulated_noise(cross, 1.0, count, randomness) * self.scales
 
 
 _WIDEST = 2.0**511  # whose square is a float

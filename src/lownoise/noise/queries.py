@@ -9,6 +9,7 @@ the grid is 2^-40 of it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.bodies import AbstractBody
 
+_BITS = 53  # of a float
 _OFF = 1e-9  # of what a query's greatest number is: how far its pivots may be from saying it
 
 
@@ -123,6 +125,15 @@ class QueryTotals(AbstractCountTotals["AbstractQueries"]):
         """What each record adds to the summed queries, less what the start adds, shape (N, r)."""
         pivots = self.coordinates.pivots
         return np.asarray(self.question.matrix[pivots].T - self.coordinates.start[pivots])
+
+    @cached_property
+    def lattice(self) -> Vector:
+        """The greatest powers of two whose multiples each record adds to a query, shape (r,)."""
+        parts, powers = np.frexp(self._about)
+        whole = (parts * 2.0**_BITS).astype(np.int64)
+        lowest = np.where(whole != 0, whole & -whole, 1).astype(np.float64)
+        found = np.where(whole != 0, np.log2(lowest) + powers - _BITS, math.inf).min(axis=0)
+        return frozen(np.exp2(np.where(np.isfinite(found), found, 0.0)))
 
     @cached_property
     def codes(self) -> Integers:

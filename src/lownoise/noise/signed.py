@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact counts in the cells of signed tables plus the rounding of independent Laplace noise.
+"""Exact counts in the cells of signed tables plus independent noise, Laplace or geometric.
 
 Which tables are noised is a choice that only errors depend on: the marginals that are asked, the
 residual spaces they see, or the table of all attributes. Counts are read from all of them together,
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from abc import abstractmethod
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,33 +20,42 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import Loss, quotient_up
-from lownoise.noise.marginal_noise import AbstractMarginalNoise, grid_step, marginal_mechanism
+from lownoise.noise.geometric import GeometricNoise
+from lownoise.noise.independent import LaplaceNoise
+from lownoise.noise.marginal_noise import Parts, grid_step, marginal_mechanism
 from lownoise.noise.marginals import CHUNK, AbstractLayout
 from lownoise.noise.mechanism import covering
+from lownoise.noise.round import AbstractRoundNoise
 from lownoise.noise.units import of_one_row, times_up
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import fraction_up, sqrt_up
-from lownoise.privacy import noise_curve
-from lownoise.samplers.laplace import MOST, rounded_laplace
+from lownoise.samplers.laplace import MOST
 from lownoise.sensitivity.factors.tables import centered, differences
 from lownoise.sensitivity.residuals.ordered import split_marginals
+from lownoise.sensitivity.residuals.signed import WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.engines.counts import Records
     from lownoise.noise import AdditiveMechanism
-    from lownoise.noise.marginals import Noisy, Piece, Sums
+    from lownoise.noise.independent import AbstractIndependentNoise
+    from lownoise.noise.marginals import Noisy, Piece
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Marginals
-    from lownoise.sensitivity.residuals import Blocks, Orbits
-    from lownoise.sensitivity.residuals.orbits import Orbit
+    from lownoise.sensitivity.residuals import Orbits
     from lownoise.sensitivity.residuals.signed import SignedTables
 
     Pair = tuple[tuple[int, ...], tuple[int, ...]]  # the attributes of C and of P
 
 MOST_CELLS = 3 * 10**7  # of one table, which is counted and noised in memory
+LAWS: dict[str, type[AbstractIndependentNoise]] = {
+    "laplace": LaplaceNoise,
+    "geometric": GeometricNoise,
+}
+# which tables have noise, and of which law, by the names of mechanisms
+SIGNED = {law + way: (tables, of) for law, of in LAWS.items() for way, tables in WAYS.items()}
 
 
 @final
@@ -89,6 +97,7 @@ class SignedLayout(AbstractLayout):
         tables: which tables.
         scales: b of the noise on the cells of each orbit of tables, in records, shape (s,): what
             they tell weighs by it.
+        law: of that noise.
 
     Raises:
         PlanError: where a table has too many cells to be counted, a scale is out of range, or some
@@ -97,11 +106,13 @@ class SignedLayout(AbstractLayout):
 
     tables: SignedTables
     scales: Vector
+    law: type[AbstractIndependentNoise]
 
     def __post_init__(self) -> None:
         fits = self.scales.shape == self.steps.shape == (len(self.tables.asked),)
         with np.errstate(all="ignore"):
-            fits = fits and bool(np.all((self.scales > 0) & (self.scales / self.steps <= MOST)))
+            own = self.scales / self.steps
+            fits = fits and bool(np.all((own > self.law.least) & (own <= MOST)))
         if not fits or not np.all(np.isfinite(self.variances)):
             raise PlanError(
                 "noise of some marginal is beyond what integers hold; give a larger budget, or "
@@ -179,9 +190,14 @@ class SignedLayout(AbstractLayout):
         return flat
 
     @cached_property
+    def numbers(self) -> Vector:
+        """The variance of the noise of each number of an orbit's tables, in records, shape (s,)."""
+        return self.law.variances(self.scales / self.steps) * np.square(self.steps)
+
+    @cached_property
     def variances(self) -> Vector:
         """σ² of each residual space of all attributes, ordered or not, shape (r,)."""
-        return self.tables.variances(self.scales)
+        return self.tables.variances(self.numbers)
 
     def read(
         self,
@@ -240,7 +256,7 @@ class SignedLayout(AbstractLayout):
             flat = np.asarray(released.integers[start : start + space.length]) * self.step(space)
             rest = tuple(k for k, i in enumerate(cells) if i not in chosen)
             own = flat.reshape(space.sizes).sum(axis=rest)
-            square = float(self.scales[space.orbit]) ** 2
+            square = float(self.numbers[space.orbit])
             precision = 2.0 ** len(signs) / math.prod(space.sizes[k] for k in rest) / square
             total += precision * differences(own).reshape(shape)
             weight += precision
@@ -270,39 +286,10 @@ class SignedLayout(AbstractLayout):
                     yield tuple(sorted((*kept, *itertools.chain.from_iterable(more)))), picked
 
 
-class AbstractRoundNoise(AbstractMarginalNoise):
-    """Noise that is round on each residual space of all attributes, and independent of the others'.
-
-    Or uncorrelated and of one variance in all directions, which is all that deviations ask.
-    """
-
-    @property
-    @abstractmethod
-    def full(self) -> Orbits:
-        """The residual spaces of all attributes, ordered or not."""
-
-    @property
-    @abstractmethod
-    def variances(self) -> Vector:
-        """σ² of each of them, in records, shape (r,)."""
-
-    def answer_variances(self) -> list[Vector]:
-        """Return the variances of the answers of each orbit of marginals in one unordered cell."""
-        return answer_variances(self.layout.blocks, self.full, self.variances)
-
-    def sums_covariance(self, place: int, first: Sums, second: Sums) -> Vector:
-        """Return the covariance of sums over ordered categories on one residual orbit, shape (k,).
-
-        See `AbstractMarginalNoise.sums_covariance`.
-        """
-        inside = self.layout.orbits.residuals[place]
-        return _covariance(self.full, self.variances, inside, first, second)
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class SignedNoise(AbstractRoundNoise):
-    """Independent Laplace noise on the cells of signed tables, of one scale in each orbit of them.
+    """Independent noise on the cells of signed tables, of one scale in each orbit of them.
 
     Args:
         layout: the cells, and the scales.
@@ -316,30 +303,41 @@ class SignedNoise(AbstractRoundNoise):
         epsilon = times_up(times, changes.epsilon_up(scales))
         if not math.isfinite(epsilon):
             return Loss(math.inf)
-        rho = square = Fraction(0)
+        rho, square, law = Fraction(0), Fraction(0), self.layout.law
         for own, copies, b in zip(changes.asked, changes.copies, scales.tolist(), strict=True):
             move, moves = quotient_up(float(times), b), copies
             if (
                 changes.public
             ):  # two cells by 1 each or, which tells more, one by 2 if rows have signs
                 move, moves = (2 * move, copies) if own.signs else (move, 2 * copies)
-            rho += moves * Fraction(noise_curve.laplace_rho_up(move))
-            square += moves * Fraction(noise_curve.laplace_mu_up(move)) ** 2
+            rho += moves * Fraction(law.rho_up(move))
+            square += moves * Fraction(law.mu_up(move)) ** 2
         return Loss(epsilon, 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
 
-    def laplace_parts(self, chosen: Sequence[int]) -> tuple[Vector, Vector]:
-        """Return which Laplace numbers the noise of one cell of a marginal is the sum of."""
+    @property
+    def log_concave(self) -> bool:
+        """It is where its law has a density."""
+        return not self.layout.law.on_lattice
+
+    def moment(self, order: float) -> float:
+        """Return at least (E|X|^q)^{1/q}/σ of every answer's noise X."""
+        layout = self.layout
+        return layout.law.moment_of(layout.scales / layout.steps, order)
+
+    def parts(self, chosen: Sequence[int]) -> Parts:
+        """Return which independent numbers the noise of one cell of a marginal is the sum of."""
         layout, sizes = self.layout, self.layout.sizes
         kept = [i for i in chosen if sizes[i] > 1]
-        return layout.tables.cell_weights(layout.scales, kept)
+        weights, at, counts = layout.tables.cell_weights(layout.numbers, kept)
+        steps, used = layout.steps[at], weights > 0
+        scales = layout.scales[at] / steps
+        return Parts(layout.law, (weights * steps)[used], scales[used], counts[used])
 
     def part(self, piece: Piece, randomness: Randomness) -> Integers:
         """Return the rounding of one piece of a draw."""
         space = piece.space
         scale = float(self.layout.scales[space.orbit]) / self.layout.step(space)
-        return rounded_laplace(
-            np.full(len(piece.sets) * space.length, scale), randomness=randomness
-        )
+        return self.layout.law.rounded(np.full(len(piece.sets) * space.length, scale), randomness)
 
     @property
     def full(self) -> Orbits:
@@ -352,65 +350,13 @@ class SignedNoise(AbstractRoundNoise):
         return self.layout.variances
 
 
-def answer_variances(blocks: Blocks, orbits: Orbits, variances: Vector) -> list[Vector]:
-    """Return the variances of the answers of each orbit of marginals in one unordered cell.
-
-    Args:
-        blocks: the ordered and the unordered parts of the marginals.
-        orbits: of all their attributes, ordered or not.
-        variances: σ² of each residual orbit of those, shape (r,).
-    """
-    if not blocks.axes:
-        return list(orbits.cell_variances(variances)[:, None])
-    found = [np.zeros(count) for count in blocks.counts]
-    for row, place, entry in zip(
-        *(own.tolist() for own in blocks.plain.variance_terms), strict=True
-    ):
-        span, inside = blocks.spans[row], blocks.plain.residuals[place]
-        sums = ([blocks.axes[t] for t in span], blocks.answer_parts(span))
-        found[row] += entry * _covariance(orbits, variances, inside, sums, sums)
-    return found
-
-
-def _covariance(
-    orbits: Orbits, variances: Vector, inside: Orbit, first: Sums, second: Sums
-) -> Vector:
-    """Return the covariance of sums over ordered categories on one residual space, shape (k,).
-
-    Over sets O of ordered attributes: σ² of A ∪ O, times the product of the sums' cells less their
-    means along O, and of the means along the others.
-    """
-    mine, other = (dict(zip(*own, strict=True)) for own in (first, second))
-    total: Vector = np.zeros(1)
-    shared = [i for i in mine if i in other]
-    for k in range(len(shared) + 1):
-        for within in itertools.combinations(shared, k):
-            orbit = tuple(sorted((*inside, *orbits.orbit(within))))
-            if orbit not in orbits.place:
-                continue  # no marginal that is asked sees it
-            factor: Vector = np.array([float(variances[orbits.place[orbit]])])
-            for i in sorted({*mine, *other}):
-                part = _along(mine.get(i), other.get(i), centred=i in within)
-                factor = np.asarray(np.kron(factor, part), dtype=np.float64)
-            total = total + factor
-    return total
-
-
-def _along(mine: Vector | None, other: Vector | None, *, centred: bool) -> Vector:
-    """Return what sums along one attribute contribute to their covariance, shape (k,)."""
-    means = np.ones(1)
-    if mine is not None and other is not None and centred:
-        n = mine.shape[1]
-        shared = np.sum(mine, axis=1) * np.sum(other, axis=1) / n
-        return np.asarray(np.sum(mine * other, axis=1) - shared)
-    for own in (mine, other):
-        if own is not None:
-            means = means * np.mean(own, axis=1)
-    return means
-
-
 def signed_mechanism(
-    question: Marginals, tables: SignedTables, size: int | None, scales: Vector, epsilon: float
+    question: Marginals,
+    tables: SignedTables,
+    size: int | None,
+    scales: Vector,
+    epsilon: float,
+    law: type[AbstractIndependentNoise] = LaplaceNoise,
 ) -> AdditiveMechanism:
     """Return the mechanism whose scales are in proportion to these and that reveals at most ε.
 
@@ -420,6 +366,7 @@ def signed_mechanism(
         size: the public number of records, None under `add_remove`.
         scales: b of each orbit of tables up to a factor, shape (s,).
         epsilon: ε > 0.
+        law: of the noise of one number.
 
     Raises:
         PlanError: where a table is too large, or has more noise than integers hold.
@@ -428,7 +375,7 @@ def signed_mechanism(
 
     def scaled(factor: float) -> AdditiveMechanism:
         own = frozen(scales * factor)
-        layout = SignedLayout(blocks, signed_steps(own), tables, own)
+        layout = SignedLayout(blocks, signed_steps(own, law), tables, own, law)
         return marginal_mechanism(question.attributes, size, SignedNoise(layout))
 
     if not tables.asked:  # the public number of records alone
@@ -436,6 +383,11 @@ def signed_mechanism(
     return covering(scaled, lambda found: found.loss.epsilon, epsilon, 1 / epsilon)
 
 
-def signed_steps(scales: Vector) -> Vector:
-    """Return the unit of each orbit's integers that goes with its scale, shape (s,)."""
+def signed_steps(scales: Vector, law: type[AbstractIndependentNoise]) -> Vector:
+    """Return the unit of each orbit's integers that goes with its scale, shape (s,).
+
+    Where noise is on a lattice it is that of counts.
+    """
+    if law.on_lattice:
+        return frozen(np.ones(scales.size))
     return frozen(np.array([grid_step(scale) for scale in scales.tolist()]))

@@ -16,9 +16,10 @@ from lownoise.errors import PlanError
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import NOISES
 from lownoise.noise.fitting import grid_steps
+from lownoise.noise.geometric import GeometricNoise
+from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.means import MeanTotals, coding_for
 from lownoise.noise.mechanism import SHOWN
-from lownoise.noise.pure import LaplaceNoise
 from lownoise.noise.queries import HistogramTotals, QueryTotals, query_body, query_coordinates
 from lownoise.noise.response import MOST_REPORTS, ResponseMechanism, keep_for
 from lownoise.numbers.arguments import checked_order, checked_rtol
@@ -29,11 +30,18 @@ from lownoise.planning.gaussian import checked_weights, full_shape
 from lownoise.planning.pure_noise import (
     Setting,
     ellipsoid,
+    independent,
     k_norm,
-    laplace,
     recursive,
 )
-from lownoise.planning.pure_steps import fine, is_worth_steps, profile, radial, staircase
+from lownoise.planning.pure_steps import (
+    fine,
+    is_worth_lattice,
+    is_worth_steps,
+    profile,
+    radial,
+    staircase,
+)
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP
@@ -49,6 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise.abstract import Loss
+    from lownoise.noise.independent import AbstractIndependentNoise
     from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.comparing import Builders
@@ -98,9 +107,20 @@ def pure_queries(question: AbstractQueries, request: Request) -> Builders:
     totals = QueryTotals(
         question=question, relation=relation, size=size, coordinates=chosen, step=step
     )
-    others: dict[str, Callable[[], Mechanism]] = {
-        "laplace_histogram": lambda: _histogram(question, relation, size, request),
-        "randomized_response": lambda: _response(question, size, request),
+    others: dict[str, Callable[[Setting], Mechanism]] = {
+        "laplace_histogram": partial(_counts, LaplaceNoise),
+        "randomized_response": lambda _: _response(question, size, request),
+    }
+    moving = width > 0
+    most = float(np.max(totals.lattice[moving] / width[moving], initial=0.0))
+    on_lattice = {  # and the most of ε that one step of it can have
+        "geometric": (most, partial(_on_lattice, question)),
+        "geometric_histogram": (1.0 if size is None else 0.5, partial(_counts, GeometricNoise)),
+    }
+    others |= {
+        name: build
+        for name, (one, build) in on_lattice.items()
+        if request.mechanism == name or is_worth_lattice(one * request.epsilon)
     }
     return _builders(question, relation, request, question.weights, totals, others)
 
@@ -166,7 +186,7 @@ def _builders(
     request: Request,
     weights: Vector,
     totals: AbstractTotals,
-    others: dict[str, Callable[[], Mechanism]],
+    others: dict[str, Callable[[Setting], Mechanism]],
 ) -> Builders:
     """Return what makes a plan of each mechanism."""
     budget, order = _bounded(request), checked_order(request.order)
@@ -183,15 +203,15 @@ def _builders(
         unit=request.unit,
     )
     if not setting.kept.size:
-        others = dict.fromkeys(others, _unmoved)
+        others = dict.fromkeys(others, lambda _: _unmoved())
     solved = cache(lambda: _solved(question, relation, request, fit, setting))
     fitted, asked = cache(lambda: profile(setting)), (question, weights, order)
     mechanisms: dict[str, Callable[[], Mechanism]] = {
         "k_norm": lambda: k_norm(setting),
         "ellipsoid": lambda: _around(ellipsoid, setting, solved(), asked),
         "recursive": lambda: recursive(setting),
-        "laplace": lambda: laplace(setting),
-        **others,
+        "laplace": lambda: independent(setting),
+        **{name: partial(build, setting) for name, build in others.items()},
     }
     named = request.mechanism
     if isinstance(request.asked, ApproxDP) or named == "radial":
@@ -304,24 +324,31 @@ def _weighted(totals: AbstractTotals, weights: Vector, question: Mean | Abstract
     return weights * unit if embed is None else weights[:, None] * embed * unit
 
 
-def _histogram(
-    question: AbstractQueries, relation: Relation, size: int | None, request: Request
-) -> AdditiveMechanism:
-    epsilon = allowed(_bounded(request))
-    sensitivity = 1.0 if size is None else 2.0
-    step = min(2.0 ** (math.floor(math.log2(sensitivity / epsilon)) - _COUNT_BITS), 1.0)
-    totals = HistogramTotals(question=question, relation=relation, size=size, step=step)
-    weighted = question.matrix * totals.unit
-    setting = Setting(
-        totals=totals,
-        weighted=weighted,
-        epsilon=epsilon,
-        delta=0.0,
-        shared=_shared(request),
-        unit=request.unit,
+def _on_lattice(question: AbstractQueries, setting: Setting) -> AdditiveMechanism:
+    """Return geometric noise on the answers, in steps that all records move them by."""
+    totals = setting.totals
+    assert isinstance(totals, QueryTotals)  # noqa: S101 (of linear queries)
+    totals = replace(totals, step=totals.lattice)
+    weighted = _weighted(totals, question.weights, question)
+    return independent(replace(setting, totals=totals, weighted=weighted), GeometricNoise)
+
+
+def _counts(law: type[AbstractIndependentNoise], setting: Setting) -> AdditiveMechanism:
+    """Return noise of a law on the number of each record."""
+    totals = setting.totals
+    assert isinstance(totals, QueryTotals)  # noqa: S101 (of linear queries)
+    sensitivity = 1.0 if totals.size is None else 2.0
+    step = 1.0
+    if not law.on_lattice:
+        fine = math.floor(math.log2(sensitivity / setting.epsilon)) - _COUNT_BITS
+        step = min(2.0**fine, 1.0)
+    own = HistogramTotals(
+        question=totals.question, relation=totals.relation, size=totals.size, step=step
     )
-    scales = np.full(totals.length, sensitivity / step / epsilon)
-    return setting.made(lambda factor: LaplaceNoise(frozen(scales * factor)))
+    weighted = totals.question.matrix * own.unit
+    setting = replace(setting, totals=own, weighted=weighted, delta=0.0, order=2.0)
+    scales = np.full(own.length, sensitivity / step / setting.epsilon)
+    return setting.made(lambda factor: law(frozen(scales * factor)))
 
 
 def _response(question: AbstractQueries, size: int | None, request: Request) -> ResponseMechanism:

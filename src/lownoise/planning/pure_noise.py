@@ -14,9 +14,10 @@ from lownoise.certificate import order_norm
 from lownoise.errors import PlanError
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import distance_within
+from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.mechanism import covering
 from lownoise.noise.partial import PartialNoise
-from lownoise.noise.pure import KNormNoise, LaplaceNoise, ellipsoid_norm
+from lownoise.noise.pure import KNormNoise, ellipsoid_norm
 from lownoise.noise.recursive import RecursiveNoise
 from lownoise.noise.units import exchange
 from lownoise.numbers.arrays import frozen, triangle_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise.abstract import AbstractNoise
+    from lownoise.noise.independent import AbstractIndependentNoise
     from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy import Shared
@@ -206,15 +208,18 @@ def ellipsoid_factor(setting: Setting, shape: AbstractShape) -> Vector:
     return frozen(np.ascontiguousarray(factor))
 
 
-def laplace(setting: Setting) -> AdditiveMechanism:
-    """Return independent Laplace noise, ε split over the integers so that the error is least.
+def independent(
+    setting: Setting, law: type[AbstractIndependentNoise] = LaplaceNoise
+) -> AdditiveMechanism:
+    """Return independent noise of a law, ε split over the integers so that the error is least.
 
-    Scales b minimise, at p = 2, Σ Mᵢᵢbᵢ² under Σ|sᵢ|/bᵢ ≤ ε for every change s: for a box of half
-    widths h bᵢ ∝ (hᵢ/Mᵢᵢ)^{1/3}, for a list of changes bᵢ ∝ (Σ_s λ_s|sᵢ|/Mᵢᵢ)^{1/3}, λ the dual
-    weights, which grow on the costliest. Of other orders see `scales_of_order`.
+    Of Laplace noise scales b minimise, at p = 2, Σ Mᵢᵢbᵢ² under Σ|sᵢ|/bᵢ ≤ ε for every change s:
+    for a box of half widths h bᵢ ∝ (hᵢ/Mᵢᵢ)^{1/3}, for a list of changes bᵢ ∝
+    (Σ_s λ_s|sᵢ|/Mᵢᵢ)^{1/3}, λ the dual weights, which grow on the costliest. Of other orders see
+    `scales_of_order`. Noise of another law is split in the best of the same ways.
     """
     if not setting.kept.size:
-        return setting.made(lambda _: LaplaceNoise(np.ones(1)))
+        return setting.made(lambda _: law(np.ones(1)))
     matters = setting.metric if setting.metric.ndim == 1 else np.diag(setting.metric)
     matters = np.maximum(matters, float(np.max(matters)) * 2.0**-200)
     width = setting.body.widths()
@@ -227,12 +232,14 @@ def laplace(setting: Setting) -> AdditiveMechanism:
         squares = setting.squares
         fitted = [own for own in most if max(own.size, squares.size) <= _MOST_FITTED]
         candidates += [scales_of_order(own, squares, setting.order) for own in fitted]
-    made = [setting.made(_scaled(scales)) for scales in candidates]
+    made = [setting.made(_scaled(scales, law)) for scales in candidates]
     return min(made, key=lambda own: squared_error(own, setting))
 
 
-def _scaled(scales: Vector) -> Callable[[float], LaplaceNoise]:
-    return lambda factor: LaplaceNoise(frozen(scales * factor))
+def _scaled(
+    scales: Vector, law: type[AbstractIndependentNoise]
+) -> Callable[[float], AbstractIndependentNoise]:
+    return lambda factor: law(frozen(scales * factor))
 
 
 def recursive(setting: Setting) -> AdditiveMechanism:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Noise whose density falls in steps: radial under (ε, δ), staircases under ε; any is private."""
+"""Noise whose density falls in steps, or that is on a lattice: what is worth it; any is private."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lownoise.certificate.staircase import least_first, staircase_ratio
 from lownoise.errors import PlanError
+from lownoise.noise.geometric import GeometricNoise
+from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.pure import KNormNoise, ellipsoid_norm
 from lownoise.noise.radial import RadialNoise
 from lownoise.noise.staircase import StaircaseNoise
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
 MOST_DIMENSIONS = 200  # of radial noise
 _LEAST_ROOM = 1e-9  # relative: what noise grows by where a profile covers δ in floats alone
 _WIDER, _ATTEMPTS = 10.0, 10
-_LESS = 0.99  # of the variance of K-norm noise: what staircase noise has less of is taken unasked
+_LESS = 0.99  # of the variance of noise without steps: what has less is made unasked
 
 
 @lru_cache(maxsize=64)
@@ -48,6 +52,22 @@ def fine(epsilon: float) -> float:
     if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
         return epsilon
     return max(epsilon, math.sqrt(3 / StepRadius(1, epsilon, least_first(1, epsilon)).mean(2.0)))
+
+
+def is_worth_lattice(epsilon: float) -> bool:
+    """Return whether geometric noise has a hundredth less variance than Laplace noise or more.
+
+    Where it has not it is made only if it is named, as it costs more ρ and μ.
+
+    Args:
+        epsilon: the most that one step of a lattice may reveal.
+
+    Examples:
+        >>> is_worth_lattice(0.34), is_worth_lattice(0.35)
+        (False, True)
+    """
+    geometric, _ = GeometricNoise.precision(np.array([epsilon]))
+    return bool(LaplaceNoise.precision(np.array([epsilon]))[0] <= _LESS * geometric)
 
 
 def is_worth_steps(setting: Setting) -> bool:

@@ -14,7 +14,7 @@ from lownoise.errors import PlanError, quoted
 from lownoise.noise.mechanism import covering
 from lownoise.noise.totals import AbstractTotals
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.pure_noise import Setting, k_norm, laplace
+from lownoise.planning.pure_noise import Setting, independent, k_norm
 from lownoise.planning.strategies import STRATEGIES
 from lownoise.planning.stream_plan import StreamPlan
 from lownoise.privacy import ApproxDP, PureDP
@@ -156,7 +156,7 @@ def pure_streams(
     """
     name, reason, sums = _chosen(request)
     builders: dict[str, Callable[[Setting], AdditiveMechanism]] = {
-        "laplace": laplace,
+        "laplace": independent,
         "k_norm": k_norm if np.count_nonzero(body.widths()) > 1 else _same,
     }
     budget = request.budget

@@ -3,9 +3,10 @@
 
 Counts are read by least squares from all tables that are noised, so an error is the sum over
 residual spaces of what each matters over what all tables tell of it (`residuals.signed`). With
-t = 1/b for each orbit of tables
+t = 1/b for each orbit of tables, and p(t) the inverse of the variance of one number, t²/2 of
+Laplace and cosh t − 1 of geometric noise,
 
-    error² = Σ_A wₐ/(½·Σ_s told_{A,s}·t_s²)  under  Σ_s copies_s·t_s = ε,
+    error² = Σ_A wₐ/Σ_s told_{A,s}·p(t_s)  under  Σ_s copies_s·t_s = ε,
 
 which is not convex: to leave a table out is a corner. So it is searched from several starts, and
 where a table is hardly used it is left out. Any split is private.
@@ -24,11 +25,14 @@ import numpy as np
 from lownoise.certificate import order_norm
 from lownoise.errors import PlanError, QuestionError
 from lownoise.noise.cell_norm import cell_mechanism
+from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.parity import laplace_parity
-from lownoise.noise.signed import answer_variances, signed_mechanism
+from lownoise.noise.round import answer_variances
+from lownoise.noise.signed import SIGNED, signed_mechanism
 from lownoise.numbers.arguments import checked_order
 from lownoise.planning.gaussian import plan_marginals, plan_parity
 from lownoise.planning.pure import pure_queries
+from lownoise.planning.pure_steps import is_worth_lattice
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting
 from lownoise.planning.scales import least_scales
@@ -39,10 +43,10 @@ from lownoise.release.terms import Terms
 from lownoise.sensitivity.residuals import marginal_orbits
 from lownoise.sensitivity.residuals.cost import parity_costs
 from lownoise.sensitivity.residuals.ordered import split_marginals
-from lownoise.sensitivity.residuals.signed import WAYS
 
 if TYPE_CHECKING:
     from lownoise.noise import AdditiveMechanism
+    from lownoise.noise.independent import AbstractIndependentNoise
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.comparing import Builders
     from lownoise.planning.request import Request
@@ -58,7 +62,14 @@ _MOST_STARTS = 64
 _FURTHER = 4  # of these searches that go on
 _APART = 3.0  # how much more or less a table gets than others, in logarithms, where it is tried
 _STATUS = "the best of those available"
-_LISTED = ("laplace_histogram", "randomized_response", "k_norm", "ellipsoid", "recursive")
+_LISTED = (
+    "laplace_histogram",
+    "geometric_histogram",
+    "randomized_response",
+    "k_norm",
+    "ellipsoid",
+    "recursive",
+)
 
 
 def pure_marginals(question: Marginals, request: Request) -> Builders:
@@ -80,8 +91,9 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
             return cell_mechanism(
                 question, size, allowed(budget), delta, unit=request.unit, patient=named
             )
-        tables = WAYS[name](orbits, public=size is not None)
-        return split(question, tables, size, order, request.epsilon)
+        make, law = SIGNED[name]
+        tables = make(orbits, public=size is not None)
+        return split(question, tables, size, order, request.epsilon, law)
 
     evidence = cache(lambda: plan_marginals(question, _gaussian(request)).terms.evidence)
 
@@ -96,7 +108,13 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
         )
         return Plan(terms, status=_STATUS)
 
-    return {name: partial(planned, name) for name in (*WAYS, "k_norm")}
+    one = request.epsilon if size is None else request.epsilon / 2  # two cells change, by 1 each
+    kept = [
+        name
+        for name, (_, law) in SIGNED.items()
+        if name == request.mechanism or not law.on_lattice or is_worth_lattice(one)
+    ]
+    return {name: partial(planned, name) for name in (*kept, "k_norm")}
 
 
 def pure_parity(question: Parity, request: Request) -> Builders:
@@ -140,7 +158,9 @@ def pure_parity(question: Parity, request: Request) -> Builders:
         own = replace(found.terms, question=question, weights=None, evidence=evidence())
         return replace(found, terms=own)
 
-    return {"laplace": by_degree} | {name: partial(over_records, name) for name in _LISTED}
+    return {"laplace": by_degree} | {
+        name: partial(over_records, name) for name in _LISTED if name in others
+    }
 
 
 def _gaussian(request: Request) -> Request:
@@ -172,9 +192,14 @@ def _scales_by_degree(question: Parity, relation: Relation, order: float) -> Vec
 
 
 def split(
-    question: Marginals, tables: SignedTables, size: int | None, order: float, epsilon: float
+    question: Marginals,
+    tables: SignedTables,
+    size: int | None,
+    order: float,
+    epsilon: float,
+    law: type[AbstractIndependentNoise] = LaplaceNoise,
 ) -> AdditiveMechanism:
-    """Return Laplace noise on the cells of some tables, ε split so that the error is nearly least.
+    """Return noise on the cells of some tables, ε split so that the error is nearly least.
 
     Args:
         question: the marginals.
@@ -182,16 +207,21 @@ def split(
         size: the public number of records, None under `add_remove`.
         order: p, of the error.
         epsilon: ε.
+        law: of the noise of one number.
 
     Raises:
         PlanError: where a table is too large, or has more noise than integers hold.
     """
-    tables, shares = best_split(question, tables, order)
-    return signed_mechanism(question, tables, size, 1 / shares, epsilon)
+    tables, shares = best_split(question, tables, order, epsilon, law)
+    return signed_mechanism(question, tables, size, 1 / shares, epsilon, law)
 
 
 def best_split(
-    question: Marginals, tables: SignedTables, order: float
+    question: Marginals,
+    tables: SignedTables,
+    order: float,
+    epsilon: float = 1.0,
+    law: type[AbstractIndependentNoise] = LaplaceNoise,
 ) -> tuple[SignedTables, Vector]:
     """Return the tables that are kept, and the part of ε of each orbit's, up to a factor.
 
@@ -199,9 +229,11 @@ def best_split(
         question: as of `split`.
         tables: as of `split`.
         order: as of `split`.
+        epsilon: as of `split`; of Laplace noise the parts are the same at any.
+        law: as of `split`.
     """
     if len(tables.asked) > 1:
-        return _Search(question, tables, order).best()
+        return _Search(question, tables, order, epsilon, law).best()
     return tables, np.ones(len(tables.asked))
 
 
@@ -209,7 +241,15 @@ def best_split(
 class _Search:
     """The search for a split."""
 
-    def __init__(self, question: Marginals, tables: SignedTables, order: float) -> None:
+    def __init__(
+        self,
+        question: Marginals,
+        tables: SignedTables,
+        order: float,
+        epsilon: float,
+        law: type[AbstractIndependentNoise],
+    ) -> None:
+        self._epsilon, self._law = epsilon, law
         self._blocks = split_marginals(question, public=tables.public)
         self._tables, self._half = tables, min(order, _LARGE) / 2
         plain, full = self._blocks.plain, tables.orbits
@@ -255,7 +295,7 @@ class _Search:
         )
 
     def _settled(self, start: Vector, steps: int = _STEPS) -> tuple[float, Vector]:
-        """Return the squared error at ε = 1, and ln t, from where a search from a start ends."""
+        """Return the squared error, and ln t, from where a search from a start ends."""
         from scipy.optimize import minimize
 
         found = minimize(
@@ -265,17 +305,21 @@ class _Search:
         return self._value(at), at
 
     def _value(self, at: Vector) -> float:
-        """Return the squared error at ε = 1; infinite where no table tells of some space."""
+        """Return the squared error; infinite where no table tells of some space."""
         return math.exp(self._slope(at)[0])
 
     def _slope(self, at: Vector) -> tuple[float, Vector]:
-        """Return the logarithm of the squared error at ε = 1, and its slope in ln t."""
+        """Return the logarithm of the squared error, and its slope in ln t."""
         most = float(np.max(at))
         if most == -math.inf:  # no table is left
             return math.inf, np.zeros(at.size)
         # a factor of all t changes nothing: a search that wanders off keeps within floats
         tables, t = self._tables, np.exp(at - most)
-        precisions = tables.precisions(np.square(t) / 2)
+        changing = self._changing(t)
+        factor = self._epsilon / float(changing @ t)
+        rates = t * factor
+        precise, slope = self._law.precision(rates)
+        precisions = tables.precisions(precise)
         moving = ~tables.silent
         if not np.all(precisions[moving] > 0):
             return math.inf, np.zeros(at.size)
@@ -293,11 +337,10 @@ class _Search:
         rows, columns, information = tables.information
         by_split = -np.bincount(
             columns, information * (by_variance * np.square(variances))[rows], minlength=t.size
-        ) * np.square(t)
-        changing = self._changing(t)
-        epsilon = float(changing @ t)
-        value = math.log(most) + math.log(total) / self._half + 2 * math.log(epsilon)
-        return value, by_split + 2 * changing * t / epsilon
+        ) * (slope * rates)
+        # what is told is of rates that are ε in all
+        value = math.log(most) + math.log(total) / self._half
+        return value, by_split - float(np.sum(by_split)) * changing * rates / self._epsilon
 
     def _changing(self, t: Vector) -> Vector:
         """Return what each orbit's t is multiplied by in ε: by the change that reveals the most."""

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several questions on one budget: split so that the total error is least.
 
-Errors of Gaussian noise are in proportion to 1/μ, and those of pure noise to 1/ε. With eᵢ that of a
-question with all of the budget, and a part sᵢ of μ² or of ε, the total Σ eᵢ²/sᵢ, or Σ eᵢ²/sᵢ², is
-least under Σ sᵢ = 1 where sᵢ is in proportion to eᵢ, or to eᵢ^(2/3) (Lagrange). What all reveal is
-the sum of what each does: μ² of Gaussian noise exactly, ε, ρ and μ² of pure noise.
+Errors of Gaussian noise are in proportion to 1/μ, and those of pure noise to 1/ε, but for steps and
+whole numbers, which are measured anew at the part that each has. With eᵢ that of a question with
+all of the budget, and a part sᵢ of μ² or of ε, the total Σ eᵢ²/sᵢ, or Σ eᵢ²/sᵢ², is least under
+Σ sᵢ = 1 where sᵢ is in proportion to eᵢ, or to eᵢ^(2/3) (Lagrange). What all reveal is the sum of
+what each does: μ² of Gaussian noise exactly, ε, ρ and μ² of pure noise.
 
 Questions that may be one (`planning.merging`) are one where that total is less.
 """
@@ -120,15 +121,16 @@ def together(
     entries = {name: Merged((name,), questions[name], matters[name]) for name in names}
     apart = math.nan
     if shares is None:
-        power = 2 / 3 if isinstance(budget, PureDP) else 1.0
+        power, measured = (2 / 3, 2) if isinstance(budget, PureDP) else (1.0, 1)
 
-        def part(entry: Merged) -> float:
-            alone: float = planned(entry, 1.0).terms.compared
-            if not alone > 0:
-                raise PlanError(f"question={quoted(entry.names[0])} needs no noise; {_ALONE}")
-            return math.pow(entry.importance * alone, power)
+        def part(entry: Merged, share: float) -> float:
+            share = share if measured > 1 else 1.0
+            return _need(entry, planned(entry, share), share, power)
 
-        parts = {name: part(entry) for name, entry in entries.items()}
+        parts = dict.fromkeys(entries, 1.0)
+        for _ in range(measured):
+            every = math.fsum(parts.values())
+            parts = {name: part(entry, parts[name] / every) for name, entry in entries.items()}
         apart = math.fsum(parts.values()) ** (1 / power)
         if merge:
             _take_merged(entries, parts, merged(questions, given, matters), part)
@@ -146,11 +148,23 @@ def together(
     return found if shares is None else replace(found, apart=found.error)
 
 
+def _need(entry: Merged, own: Plan, share: float, power: float) -> float:
+    """Return what part of a budget a question is in need of, that has a share of it now.
+
+    Raises:
+        PlanError: where it needs no noise.
+    """
+    error: float = own.terms.compared
+    if not error > 0:
+        raise PlanError(f"question={quoted(entry.names[0])} needs no noise; {_ALONE}")
+    return math.pow(entry.importance * error * share, power)
+
+
 def _take_merged(
     entries: dict[str, Merged],
     parts: dict[str, float],
     candidates: list[Merged],
-    part: Callable[[Merged], float],
+    part: Callable[[Merged, float], float],
 ) -> None:
     """Put questions in the place of several that need more of the budget, under their first name.
 
@@ -158,10 +172,11 @@ def _take_merged(
         entries: what is planned.
         parts: what each needs.
         candidates: questions that may be one.
-        part: what one needs.
+        part: what one needs, at a share of the budget.
     """
     for whole in candidates:
-        value = part(whole)
+        share = math.fsum(parts[name] for name in whole.names) / math.fsum(parts.values())
+        value = part(whole, share)
         if value < _LESS * math.fsum(parts[name] for name in whole.names):
             for name in whole.names:
                 del entries[name], parts[name]

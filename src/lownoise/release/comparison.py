@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from lownoise.release.terms import Terms
 
 GAUSSIAN = "gaussian"
-RESPONSE, COUNTS, _TABLES = "randomized_response", "laplace_histogram", "laplace_residual"
+RESPONSE, _TABLES = "randomized_response", ("laplace_residual", "geometric_residual")
+_WHOLE = "geometric"
+COUNTS = ("laplace_histogram", "geometric_histogram")  # noise on the number of each record
 _SAME = 1e-8
 _OF_COMPARED = ("rho", "mu", "delta", "readings")  # which files before 0.2.0 do not state
 _LEVEL = 0.95
@@ -190,8 +192,8 @@ def names(*, of_means: bool = False) -> tuple[str, ...]:
     Args:
         of_means: whether those that count records alone are left out.
     """
-    found = (*NOISES.names, RESPONSE, _TABLES)
-    return tuple(own for own in found if not of_means or own not in (RESPONSE, COUNTS, _TABLES))
+    found, counting = (*NOISES.names, RESPONSE, *_TABLES), (RESPONSE, _WHOLE, *COUNTS, *_TABLES)
+    return tuple(own for own in found if not of_means or own not in counting)
 
 
 def compared_to_dict(own: Alternative) -> dict[str, Any]:

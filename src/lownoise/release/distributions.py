@@ -23,7 +23,6 @@ from lownoise.numbers.arguments import checked_level, checked_number
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerTable, ends_of
-from lownoise.release.guarantees import tail_quantile
 from lownoise.release.regions import normal_quantile, simultaneous_quantile
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ class Distributed:
         if self._view.gaussian:
             factor = simultaneous_quantile(level, k)
         else:
-            factor = tail_quantile((1 - checked_level(level)) / k)
+            factor = self._view.tail((1 - checked_level(level)) / k)
         half = factor * self._deviations(0.0)
         lower, upper = self._counts - half, self._counts + half
         return Cumulative(
@@ -169,7 +168,7 @@ class Distributed:
         if self._view.gaussian:
             factor = normal_quantile(level)
         else:
-            factor = tail_quantile(1 - checked_level(level))
+            factor = self._view.tail(1 - checked_level(level))
         stray = factor * self._deviations(share)
         T = F - share * F[-1]
         reaching = np.flatnonzero(T + stray >= 0)

@@ -17,7 +17,7 @@ from lownoise.noise.ordered import OrderedLayout, OrderedNoise, block_steps
 from lownoise.noise.product import ProductLayout, ProductNoise, product_steps
 from lownoise.noise.pure import KNormNoise
 from lownoise.noise.residual import ResidualLayout, ResidualNoise, grid_steps
-from lownoise.noise.signed import SignedLayout, SignedNoise, signed_steps
+from lownoise.noise.signed import SIGNED, SignedLayout, SignedNoise, signed_steps
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.release.marginal_evidence import dual_from_dict, dual_to_dict
 from lownoise.sensitivity.residuals import (
@@ -27,7 +27,7 @@ from lownoise.sensitivity.residuals import (
     product_blocks,
 )
 from lownoise.sensitivity.residuals.ordered import split_marginals
-from lownoise.sensitivity.residuals.signed import WAYS, Signed
+from lownoise.sensitivity.residuals.signed import Signed
 from lownoise.sets.norms import norm_of
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def marginals_from_dict(
     public = size is not None
     product = "axes" in (noise if name == "gaussian" else evidence)
     dual = dual_from_dict(question, evidence, public=public, product=product, exchanged=exchanged)
-    if name in WAYS:
+    if name in SIGNED:
         return _signed_from_dict(question, name, size, noise), dual
     if name == "k_norm":
         return _cells_from_dict(question, size, noise, distance), dual
@@ -133,7 +133,8 @@ def _signed_from_dict(
     question: Marginals, name: str, size: int | None, noise: dict[str, Any]
 ) -> AdditiveMechanism:
     blocks = split_marginals(question, public=size is not None)
-    known = WAYS[name](marginal_orbits(question), public=size is not None)
+    make, law = SIGNED[name]
+    known = make(marginal_orbits(question), public=size is not None)
     kinds, count = known.orbits.kinds.tolist(), len(question.attributes)
 
     def orbit(places: list[Any]) -> tuple[int, ...]:
@@ -148,9 +149,9 @@ def _signed_from_dict(
     if np.any(scales <= 0):
         raise FileError("noise.scales are not all above 0")
     steps = numbers(noise["steps"], "noise.steps", len(asked))
-    if not np.array_equal(steps, signed_steps(scales)):
+    if not np.array_equal(steps, signed_steps(scales, law)):
         raise FileError("noise.steps are not those of the scales")
-    layout = SignedLayout(blocks, steps, replace(known, asked=asked), scales)
+    layout = SignedLayout(blocks, steps, replace(known, asked=asked), scales, law)
     return marginal_mechanism(question.attributes, size, SignedNoise(layout))
 
 

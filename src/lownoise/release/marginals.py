@@ -24,7 +24,8 @@ from lownoise.questions import Marginals
 from lownoise.questions.wording import left_out
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.pure_bound import by_volume
-from lownoise.release.regions import laplace_quantile, normal_quantile
+from lownoise.release.regions import normal_quantile
+from lownoise.release.tails import sum_quantile
 from lownoise.release.views import AbstractView
 from lownoise.sensitivity.orders import answer_count, answer_rows
 from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE
@@ -217,7 +218,7 @@ class MarginalView(AbstractView[Marginals]):
     def half_width(self, level: float, *names: str) -> float | Vector:
         """Return how far counts of a marginal stray at most with chance `level`, each by itself.
 
-        Pure noise and its sums are log-concave; the law of sums of Laplace numbers is known.
+        Pure noise and its sums are log-concave, or sums of independent numbers of a known law.
 
         Args:
             level: between 0 and 1.
@@ -230,12 +231,15 @@ class MarginalView(AbstractView[Marginals]):
         deviations = self.standard_deviation(*names)
         if self._terms.gaussian:
             return np.asarray(normal_quantile(level) * deviations)
-        parts = self._noise.laplace_parts(self.question.index(names))
+        parts = self._noise.parts(self.question.index(names))
         outside = 1 - checked_level(level)
-        if parts is None or outside < _RARE:
-            return np.asarray(tail_quantile(outside) * deviations)
-        scales, counts = parts
-        return laplace_quantile(scales, counts, level)
+        if parts is None or (outside < _RARE and parts.counts.sum() != 1):
+            return np.asarray(self.tail(outside) * deviations)
+        return sum_quantile(parts, level)
+
+    def tail(self, outside: float) -> float:
+        """Return how many deviations no answer strays beyond but with chance `outside`."""
+        return tail_quantile(outside, self._noise.moment)
 
     def half_widths(self, level: float) -> Vector:
         """Return the greatest `half_width` of each kind of marginal that was asked for."""

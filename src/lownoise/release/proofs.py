@@ -291,9 +291,9 @@ class PureProof:
         if isinstance(mechanism, ResponseMechanism):
             return _hoeffding(mechanism, outside)
         totals = mechanism.totals
-        scales = mechanism.noise.independent_scales
-        if scales is not None and totals.embed is None:
-            return frozen(scales * totals.unit * -math.log(outside))
+        far = mechanism.noise.far(outside)
+        if far is not None and totals.embed is None:
+            return frozen(far * totals.unit)
         known = mechanism.noise.quantile(outside)
         if known is not None:
             return frozen(known * mechanism.deviations)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Mean
     from lownoise.sensitivity.factors import AbstractShape
-
-_GRID, _ALIASED = 20_000, 30.0  # points, and deviations that nothing is beyond
-_HALVINGS = 50
-_OFF = 1e-6  # of a chance, and of a quantile
 
 
 @final
@@ -172,50 +167,6 @@ def ratio_interval(
     half = radius * np.sqrt(tilt * (covariance - ratio * scale**2) + left * about)
     ends = [ratio + (-tilt - half) / left, ratio + (half - tilt) / left]
     return np.stack(ends, axis=-1)
-
-
-def laplace_quantile(scales: Vector, counts: Vector, level: float) -> float:
-    """Return t with |Σ of independent Laplace numbers| ≤ t with chance `level`.
-
-    P(|X| > t) = 1 − (2/π)·∫ sin(ut)/u·φ(u) du over u > 0, φ(u) = Π (1 + b²u²)^{−n}, as a sum over a
-    grid so fine and so long that it is off by less than a part in 10^8; t is widened for that.
-
-    Args:
-        scales: b of each kind of number, shape (k,).
-        counts: how many are of each kind, shape (k,).
-        level: between 0 and 1.
-
-    Raises:
-        PlanError: where `level` is not between 0 and 1.
-
-    Examples:
-        >>> round(laplace_quantile(np.array([2.0]), np.array([1.0]), 0.95), 5)  # 2·ln 20
-        5.99146
-        >>> many = laplace_quantile(np.array([1.0]), np.array([1e6]), 0.95)
-        >>> round(many / math.sqrt(2e6), 4)  # nearly normal
-        1.96
-    """
-    outside = 1 - checked_level(level)
-    kept = (scales > 0) & (counts > 0)
-    if not np.any(kept):
-        return 0.0
-    if kept.sum() == 1 and counts[kept][0] == 1:
-        return float(scales[kept][0]) * -math.log(outside)
-    deviation = math.sqrt(2 * float(np.sum(counts[kept] * np.square(scales[kept]))))
-    squares = np.square(scales[kept] / deviation)
-    farthest = 2 * (1 + math.log(1 / outside))  # deviations: beyond every quantile
-    step = math.pi / (farthest + _ALIASED)
-    u = (np.arange(_GRID) + 0.5) * step
-    logs = np.zeros(u.size)
-    for square, count in zip(squares.tolist(), counts[kept].tolist(), strict=True):
-        logs -= count * np.log1p(square * np.square(u))
-    weights = np.exp(logs) / (np.arange(_GRID) + 0.5) * (2 / math.pi)
-    low, high = 0.0, farthest
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        beyond = 1 - float(np.sin(u * middle) @ weights)
-        low, high = (middle, high) if beyond > outside * (1 - _OFF) else (low, middle)
-    return high * deviation * (1 + _OFF)
 
 
 def ratio(estimate: Vector, center: Vector) -> Vector:

@@ -361,10 +361,10 @@ def _mechanism(
         keep = _positive(fields["noise"]["keep"], "noise.keep")
         return ResponseMechanism(question=question, size=size, keep=keep)
     if isinstance(question, Mean):
-        if name == COUNTS:
-            raise FileError("laplace_histogram is of linear queries")
+        if name in COUNTS:
+            raise FileError(f"{name} is of linear queries")
         totals: AbstractTotals = mean_totals_from_dict(fields, question)
-    elif name == COUNTS:
+    elif name in COUNTS:
         totals = histogram_from_dict(fields, question)
     else:
         totals = query_totals_from_dict(fields, question)

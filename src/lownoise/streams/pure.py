@@ -17,8 +17,9 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import Loss, sum_up
+from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.partial import PartialNoise
-from lownoise.noise.pure import KNormNoise, LaplaceNoise
+from lownoise.noise.pure import KNormNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.proofs import covering_rank

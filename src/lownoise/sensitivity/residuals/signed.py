@@ -5,17 +5,17 @@ A *signed table* (P, C) of two disjoint sets of attributes, those of P with two 
 counts rows by the cells of C, a row with the sign of the parity of its values on P. With no P it is
 the marginal of C; with no C it is a parity. A record is in one cell, so one that comes or goes
 moves one number by 1; where one becomes another, two numbers move by 1 each, or one by 2, and none
-where both agree on C and differ in an even number of the attributes of P. With scales b of Laplace
-noise the moves add up:
+where both agree on C and differ in an even number of the attributes of P. With scales b of
+independent noise, Laplace or geometric, the moves add up:
 
     ε = Σ 1/b  over all tables, or  ε = max over changes of Σ 2/b  over the tables that change.
 
-Noise of scale b tells of the residual space of A, P ⊆ A ⊆ P ∪ C, what independent noise on the
-cells of A would that has the variance 2b²·2^{−|P|}·Π_{j∈C∖A} nⱼ, and what one table tells of
+It tells of the residual space of A, P ⊆ A ⊆ P ∪ C, what independent noise on the cells of A would
+that has the variance v·2^{−|P|}·Π_{j∈C∖A} nⱼ, v that of one number, and what one table tells of
 different A is uncorrelated: centred directions are orthogonal. So the least squares estimate from
 all tables is, space by space, the mean of what they tell with inverse variances as weights:
 
-    1/σ_A² = Σ 2^{|P|}/(2b²·Π_{j∈C∖A} nⱼ)  over the tables with P ⊆ A ⊆ P ∪ C  (ours).
+    1/σ_A² = Σ 2^{|P|}/(v·Π_{j∈C∖A} nⱼ)  over the tables with P ⊆ A ⊆ P ∪ C  (ours).
 
 It is unbiased, and counts that are made of it agree on what they share.
 """
@@ -118,7 +118,7 @@ class SignedTables:
 
     @cached_property
     def information(self) -> tuple[Integers, Integers, Vector]:
-        """What 1/(2b²) of each orbit's tables is multiplied by in 1/σ_A²: rows, columns, entries.
+        """What 1/v of each orbit's tables is multiplied by in 1/σ_A²: rows, columns, entries.
 
         Rows are residual orbits, columns those of tables.
         """
@@ -155,24 +155,26 @@ class SignedTables:
         return np.array(rows, np.int64), np.array(columns, np.int64), frozen(np.array(entries))
 
     def precisions(self, squares: Vector) -> Vector:
-        """Return 1/σ² of residual spaces from 1/(2b²) of orbits of tables, shapes (r,) and (s,)."""
+        """Return 1/σ² of residual spaces from 1/v of orbits of tables, shapes (r,) and (s,)."""
         rows, columns, entries = self.information
         found = np.bincount(rows, entries * squares[columns], minlength=len(self.orbits.residuals))
         return np.asarray(found)
 
-    def variances(self, scales: Vector) -> Vector:
+    def variances(self, numbers: Vector) -> Vector:
         """Return σ² of each residual space by least squares, shape (r,).
 
         That of the number of records is 0 where it is public; infinite where no table tells of it.
 
         Args:
-            scales: b of each orbit of tables, in records, shape (s,).
+            numbers: v of the noise of each number of an orbit's tables, in records, shape (s,).
         """
         with np.errstate(divide="ignore", over="ignore"):
-            found = 1 / self.precisions(1 / (2 * np.square(scales)))
+            found = 1 / self.precisions(1 / numbers)
         return frozen(np.where(self.silent, 0.0, found))
 
-    def cell_weights(self, scales: Vector, chosen: Sequence[int]) -> tuple[Vector, Vector]:
+    def cell_weights(
+        self, numbers: Vector, chosen: Sequence[int]
+    ) -> tuple[Vector, Integers, Vector]:
         """Return how much numbers of the tables count in one cell of a marginal, and how many.
 
         By least squares, a number in the cell c of (P, C) counts in the cell x of the attributes B
@@ -181,22 +183,22 @@ class SignedTables:
                 2^{−|P|}·Π_{i∈A∖P} (δᵢ − 1/nᵢ)·Π_{j∈B∖A} 1/nⱼ,  δᵢ = 1 where c and x agree in i.
 
         Args:
-            scales: b of each orbit of tables, in records, shape (s,).
+            numbers: as of `variances`.
             chosen: B, rising, of two categories or more each.
 
         Returns:
-            The weights times b, and how many numbers have each, shapes (k,).
+            The weights, of which orbit's tables the numbers are, and how many have each, (k,).
         """
         sizes, members = self.orbits.sizes.tolist(), self.orbits.members.tolist()
         kinds = self.orbits.kinds.tolist()
         inside = [kinds[i] for i in chosen]
         free = Counter(inside)
-        precision = self.precisions(1 / (2 * np.square(scales)))
-        squares = (1 / (2 * np.square(scales))).tolist()
+        precision = self.precisions(1 / numbers)
         weights: list[float] = []
+        orbits: list[int] = []
         counts: list[float] = []
         places = range(len(inside))
-        for own, b, square in zip(self.asked, scales.tolist(), squares, strict=True):
+        for at, (own, square) in enumerate(zip(self.asked, (1 / numbers).tolist(), strict=True)):
             cells, signs = Counter(own.cells), Counter(own.signs)
             for p in _picks(places, inside, signs, exact=True):
                 rest = [i for i in places if i not in p]
@@ -225,9 +227,10 @@ class SignedTables:
                             for within, share in shares.items()
                         )
                         apart = math.prod(sizes[inside[i]] - 1 for i in inner if i not in agree)
-                        weights.append(abs(weight) * b)
+                        weights.append(abs(weight))
+                        orbits.append(at)
                         counts.append(float(others * beyond * apart))
-        return np.array(weights), np.array(counts)
+        return np.array(weights), np.array(orbits, dtype=np.int64), np.array(counts)
 
     @cached_property
     def silent(self) -> NDArray[np.bool_]:
@@ -235,7 +238,7 @@ class SignedTables:
         return np.array([self.public and not orbit for orbit in self.orbits.residuals])
 
     def epsilon_up(self, scales: Vector) -> float:
-        """Return at least ε of Laplace noise of these scales, in records, shape (s,)."""
+        """Return at least ε of independent noise of these scales, in records, shape (s,)."""
         if not np.all(scales > 0):
             return math.inf
         rates = [1 / Fraction(b) for b in scales.tolist()]
@@ -359,9 +362,9 @@ def full_table(orbits: Orbits, *, public: bool) -> SignedTables:
     return SignedTables(orbits, (Signed(kept),) if kept or not public else (), public)
 
 
-# by the names of mechanisms
+# by what follows the law's name in those of mechanisms
 WAYS: dict[str, Callable[..., SignedTables]] = {
-    "laplace": cell_tables,
-    "laplace_residual": residual_tables,
-    "laplace_histogram": full_table,
+    "": cell_tables,
+    "_residual": residual_tables,
+    "_histogram": full_table,
 }

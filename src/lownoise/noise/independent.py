@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Independent numbers of one law, a scale each: what changes of the integers reveal of them.
+
+A change s reveals Σ|sᵢ|/bᵢ, b the scales. A law says the rest: how its numbers are drawn, how far
+they stray, and what one of them reveals that moves. Noise on tables and on parities is made of
+such numbers, too, and takes a law as it is. Laplace noise is of 001, Theorem 2.6.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from abc import abstractmethod
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, Self, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.kinds import NONNEGATIVE, Field
+from lownoise.noise.abstract import (
+    NOISES,
+    AbstractNoise,
+    Loss,
+    log_concave_moment,
+    quotient_up,
+)
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import fraction_up, sqrt_up
+from lownoise.privacy import noise_curve
+from lownoise.samplers.gamma import laplace, simulated_noise
+from lownoise.samplers.laplace import MOST, rounded_laplace
+from lownoise.samplers.lazy import rounded
+from lownoise.samplers.uniform import UniformNormBall
+from lownoise.sets.norms import ImageNorm
+from lownoise.sets.unit_balls import NormBall
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.randomness import Randomness
+    from lownoise.samplers.lazy import Lazy
+    from lownoise.sets.bodies import AbstractBody
+
+
+@dataclass(frozen=True, eq=False)
+class AbstractIndependentNoise(AbstractNoise):
+    """Independent numbers of a law, the split of ε over the integers in their scales.
+
+    Args:
+        scales: b, above `least`, shape (r,).
+
+    Raises:
+        PlanError: where a scale is out of range.
+    """
+
+    scales: Vector
+
+    on_lattice: ClassVar[bool] = False  # whether its numbers are whole, so that grids are coarse
+    least: ClassVar[float] = 0.0  # which scales are above
+    most: ClassVar[float] = sys.float_info.max  # and at most
+
+    def __post_init__(self) -> None:
+        name, least = type(self).__name__, self.least
+        if not np.all(self.scales > least):
+            raise PlanError(f"{name}.scales are not all above {least:g}; plan again")
+        if not np.all(self.scales <= self.most):
+            raise PlanError(f"{name}.scales are beyond {self.most:g}; plan again")
+
+    @staticmethod
+    @abstractmethod
+    def variances(scales: Vector) -> Vector:
+        """Return the variance of a number of each scale, shape (k,)."""
+
+    @staticmethod
+    @abstractmethod
+    def precision(rates: Vector) -> tuple[Vector, Vector]:
+        """Return the inverse of the variance for each 1/b, and its slope there; shapes (k,)."""
+
+    @staticmethod
+    @abstractmethod
+    def rounded(scales: Vector, randomness: Randomness) -> Integers:
+        """Return the rounding of a number of each scale, at most 2^52; shape (k,)."""
+
+    @staticmethod
+    @abstractmethod
+    def rho_up(move: float) -> float:
+        """Return at least the ρ of one number that moves by so many of its scales."""
+
+    @staticmethod
+    @abstractmethod
+    def mu_up(move: float) -> float:
+        """Return at least its μ."""
+
+    @staticmethod
+    @abstractmethod
+    def moment_of(scales: Vector, order: float) -> float:
+        """Return at least (E|X|^q)^{1/q}/σ of every X that is linear in numbers of these scales."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of integers r."""
+        return int(self.scales.size)
+
+    @property
+    def estimated(self) -> bool:
+        """It is known."""
+        return False
+
+    def loss(self, changes: AbstractBody) -> Loss:
+        """Return the greatest Σ|sᵢ|/bᵢ over `changes`, and ρ and μ of such changes, rounded up."""
+        gauge = ImageNorm(self.scales, NormBall(self.dimension, 1.0))
+        found = gauge.sensitivity_up(changes)
+        if not math.isfinite(found):
+            return Loss(math.inf)
+        moves = map(quotient_up, changes.widths().tolist(), self.scales.tolist())
+        return independent_loss(list(moves), found, type(self))
+
+    def scaled(self, factor: float) -> Self:
+        """Return so many times this noise."""
+        return type(self)(frozen(self.scales * factor))
+
+    def covariance(self) -> Vector:
+        """Return the variances, shape (r,)."""
+        return frozen(self.variances(self.scales))
+
+    def moment(self, order: float) -> float:
+        """Return at least (E|X|^q)^{1/q}/σ of every answer's noise X."""
+        return self.moment_of(self.scales, order)
+
+
+def independent_loss(
+    moves: Sequence[float], epsilon: float, law: type[AbstractIndependentNoise]
+) -> Loss:
+    """Return what independent numbers reveal that move by t of their scales, Σt ≤ ε.
+
+    ρ and μ² add over the numbers. Of Laplace numbers they are convex in each t, so the most is
+    where the largest moves are made in full, one after the other, until ε is used up. Of numbers
+    on a lattice ρ/t and μ²/t grow with t (`docs/theory.md`), so no more is revealed than where the
+    last of those moves is made in full, too.
+
+    Args:
+        moves: the most that each number may move.
+        epsilon: the most that all may move together.
+        law: of the numbers.
+
+    Examples:
+        >>> half = independent_loss([0.5, 0.5], 1.0, LaplaceNoise)
+        >>> 0.2130 < half.rho < 0.2131 < 0.367
+        True
+        >>> 0.367 < independent_loss([1.0, 1.0], 1.0, LaplaceNoise).rho < 0.368
+        True
+    """
+    if not math.isfinite(epsilon):
+        return Loss(math.inf)
+    left, made = Fraction(epsilon), Counter[float]()
+    for most in sorted(moves, reverse=True):
+        if left <= 0 or most <= 0:
+            break
+        full = math.isfinite(most) and (law.on_lattice or Fraction(most) <= left)
+        own = most if full else fraction_up(left)
+        made[own] += 1
+        left -= Fraction(own)
+    rho = sum((n * Fraction(law.rho_up(t)) for t, n in made.items()), Fraction(0))
+    square = sum((n * Fraction(law.mu_up(t)) ** 2 for t, n in made.items()), Fraction(0))
+    return Loss(epsilon, 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
+
+
+_written = NOISES.kind(
+    "laplace", Field("scales", NONNEGATIVE), make=lambda _, __, scales: LaplaceNoise(scales)
+)
+_of_counts = NOISES.kind(
+    "laplace_histogram",
+    Field("scales", NONNEGATIVE),
+    make=lambda _, __, scales: LaplaceNoise(scales),
+)
+
+
+@_of_counts
+@_written
+@final
+@dataclass(frozen=True, eq=False)
+class LaplaceNoise(AbstractIndependentNoise):
+    """Independent numbers of density exp(−|z|/bᵢ)/2bᵢ.
+
+    A change s of the integers reveals Σ|sᵢ|/bᵢ: the K-norm mechanism of the cross-polytope with
+    corners ±bᵢeᵢ. The split of ε over the integers is in the scales.
+
+    Args:
+        scales: b, above 0, shape (r,).
+
+    Raises:
+        PlanError: where a scale is no number above 0.
+    """
+
+    @property
+    def independent_scales(self) -> Vector:
+        """The scales, shape (r,)."""
+        return self.scales
+
+    @staticmethod
+    def variances(scales: Vector) -> Vector:
+        """Return 2b², shape (k,)."""
+        return np.asarray(2 * np.square(scales))
+
+    @staticmethod
+    def precision(rates: Vector) -> tuple[Vector, Vector]:
+        """Return t²/2 and its slope for t = 1/b."""
+        return np.square(rates) / 2, rates
+
+    @staticmethod
+    def rounded(scales: Vector, randomness: Randomness) -> Integers:
+        """Return the rounding of a number of each scale, at most 2^52; shape (k,)."""
+        return rounded_laplace(scales, randomness=randomness)
+
+    @staticmethod
+    def rho_up(move: float) -> float:
+        """Return at least the ρ of one number that moves by so many of its scales."""
+        return noise_curve.laplace_rho_up(move)
+
+    @staticmethod
+    def mu_up(move: float) -> float:
+        """Return at least its μ."""
+        return noise_curve.laplace_mu_up(move)
+
+    @staticmethod
+    def moment_of(scales: Vector, order: float) -> float:
+        """Return what no log-concave number has more of."""
+        del scales
+        return log_concave_moment(order)
+
+    def draw(self, randomness: Randomness) -> Lazy:
+        """Return the noise, known by its bits so far."""
+        return laplace(self.scales, randomness=randomness)
+
+    def block(self, count: int, randomness: Randomness) -> Integers:
+        """Return the rounding of so many draws, shape (count, r)."""
+        scales = np.tile(self.scales, count)
+        if np.all(scales <= MOST):
+            return rounded_laplace(scales, randomness=randomness).reshape(count, -1)
+        drawn = rounded(laplace(scales, randomness=randomness), randomness=randomness)
+        return np.array(drawn, dtype=object).reshape(count, -1)
+
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
+        """Return `count` draws in floats."""
+        cross = UniformNormBall(self.dimension, 1.0)  # whose noise is independent Laplace
+        return simulated_noise(cross, 1.0, count, randomness) * self.scales
