@@ -96,7 +96,24 @@ def test_an_error_of_groups_says_when_weights_are_in_it():
     asked = ln.Mean(["a"], ln.Box([0], [1e5]), by={"g": 2})
     for weights, said in ((None, False), ("range", True)):
         own = ln.plan(asked, budget=ln.pure_dp(1), relation="add_remove", weights=weights)
-        assert ("number of rows, weighted, in" in words(page(own))) == said
+        shown = words(page(own))
+        assert ("number of rows, weighted, in" in shown) == said
+        assert ("units times their weights" in shown) == said
+
+
+@pytest.mark.parametrize("question", [ln.Mean, ln.Sum])
+def test_a_certificate_says_when_weights_are_in_what_is_least(question):
+    """Without weights other noise has the smaller total variance, so the sentence needs them."""
+    asked = question(["a", "b"], ln.Box([0, 0], [1, 100]))
+    own = {
+        weights: ln.plan(asked, budget=ln.zcdp(1), relation="substitute", size=9, weights=weights)
+        for weights in (None, "range")
+    }
+    assert own[None].error < 0.8 * own["range"].error
+    for weights, each in own.items():
+        shown = words(page(each))
+        assert ("better in the root of the total weighted variance" in shown) == bool(weights)
+        assert ("Weights are left out of this total" in shown) == bool(weights)
 
 
 def test_a_tiny_gap_is_said_in_few_digits():

@@ -312,7 +312,8 @@ def test_plans_and_releases_show_themselves_briefly(name, kind):
     said = " ".join(printed.split())
     assert "error in root mean square is" in said
     # error, certificate and bound name their units
-    assert re.search(r"error in root mean square is [^;]*, in (rows|the columns’ units)\.", said)
+    units = "(rows|the columns’ units( times their weights)?)"
+    assert re.search(rf"error in root mean square is [^;]*, in {units}\.", said)
     assert "in the unit of" in said or "pure" in name or "no noise" in name
     assert said.count("the bound, both in") == len(re.findall(r"(?:times|×) the bound", said))
     assert len(printed.splitlines()) <= 72

@@ -43,6 +43,9 @@ def test_a_plan_is_a_whole_page_with_its_promises(name):
     assert own.request.loss.name in said
     assert all(line in said for line in own.assumptions)
     assert f"{own.memory:,} bytes" in said
+    # a page does not show what a terminal has before a sentence
+    assert f"make {own.rounds:,} rounds, with noise of" in said
+    assert "The noise in a coordinate of a sum of mean gradients is" in said
     assert own.stream.terms.mechanism.reason in said
     if own.regret_bound is None:
         assert "can have gradients beyond" in said

@@ -68,16 +68,16 @@ class GroupsView(AbstractView):
         asked = spelling.count(count, "sum") + " and the count" * question.counted
         worst = not self.gaussian and question.counted
         weighted = bool(np.any(groups.weights != 1))
-        weighted |= not self.gaussian and bool(np.any(terms.weights != 1))
+        pure = not self.gaussian and bool(np.any(terms.weights != 1))
         margins = spelling.count(groups.count, "margin")
         within = spelling.count(groups.cells, "group")
         return Wording(
             asked=f"{asked} in each of {within}, {margins}",
             measure=spelling.measure(terms.order, "weighted ", "", ""),
             noise="Gaussian, that of the columns times that of the groups, rounded to a grid",
-            how=spelling.in_order(terms.order, weighted=weighted),
+            how=spelling.in_order(terms.order, weighted=weighted or pure),
             whose="the worst means, times the number of rows" if worst else "",
-            unit="in the columns’ units",
+            unit=spelling.in_units(weighted=pure),
             weight=self._weight(),
             details=(("Grouped by", ", ".join(shown(a.name) for a in groups.attributes)),),
         )
@@ -300,6 +300,8 @@ class GroupsView(AbstractView):
         )
         found = variance_ratio(own, terms.isotropic)
         saved = spelling.times(found, "i.i.d. Gaussian noise on all answers at the same budget")
+        weighted = np.any(terms.weights[: len(terms.question.columns)] != 1)
+        saved += spelling.UNWEIGHTED * bool(weighted)
         parts = (Prose(saved, label="i.i.d. noise"), table)
         return (Section("compared", "Compared with usual noise", parts),)
 

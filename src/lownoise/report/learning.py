@@ -112,12 +112,14 @@ def _stated(own: LearningPlan) -> tuple[Prose, Prose]:
     passes = spelling.count(asked.epochs, "pass", "passes")
     batches = spelling.count(asked.batches, "batch", "batches")
     rounds = (
-        f"{own.rounds:,}: {passes} of {batches} of {spelling.count(asked.batch, 'record')}, with "
-        f"noise of strategy {own.strategy}: {mechanism.reason}."
+        f"{spelling.capital(passes)} of {batches} of {spelling.count(asked.batch, 'record')} make "
+        f"{spelling.count(own.rounds, 'round')}, with noise of strategy {own.strategy}: "
+        f"{mechanism.reason}."
     )
     noise = (
-        f"{spelling.significant(own.noise, 4)} in a coordinate of a sum of mean gradients, √ of "
-        f"the mean variance over the rounds; {spelling.count(own.memory, 'byte')} of it are kept."
+        "The noise in a coordinate of a sum of mean gradients is "
+        f"{spelling.significant(own.noise, 4)}, √ of the mean variance over the rounds; "
+        f"{spelling.count(own.memory, 'byte')} of it are kept."
     )
     return Prose(rounds, "rounds"), Prose(noise, "noise")
 

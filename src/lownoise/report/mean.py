@@ -58,6 +58,11 @@ class MeanView(AbstractView):
         """Whether answers are sums and the count."""
         return self.terms.size is None and not isinstance(self.terms.question, Sum)
 
+    @property
+    def _weighted(self) -> bool:
+        """Whether columns matter unlike."""
+        return bool(np.any(self.terms.weights[: len(self.terms.question.columns)] != 1))
+
     @cached_property
     def wording(self) -> Wording:
         """What means, or sums and the count, are called."""
@@ -73,17 +78,19 @@ class MeanView(AbstractView):
             noise, totals = terms.mechanism.noise, terms.mechanism.totals
             mixed = noise.shape.longest_row > 1 or totals.embed is not None
         between = "correlated" if mixed else "independent"
-        weighted = not self.gaussian and bool(np.any(terms.weights != 1))
+        weighted = self._weighted and not self.gaussian
         means = spelling.count(count, "sum" if isinstance(terms.question, Sum) else "mean")
         return Wording(
             asked=f"{spelling.count(count, 'sum')} and the count" if private else means,
-            measure=spelling.measure(terms.order, "weighted " if private else "", "", ""),
+            measure=spelling.measure(
+                terms.order, "weighted " if private or self._weighted else "", "", ""
+            ),
             noise=f"Gaussian, {between} between answers, rounded to a grid",
             whose="the worst means, times the number of rows"
             if private and not self.gaussian
             else "",
             how=spelling.in_order(terms.order, weighted=weighted),
-            unit="in the columns’ units",
+            unit=spelling.in_units(weighted=weighted),
             weight=weight,
         )
 
@@ -256,6 +263,7 @@ class MeanView(AbstractView):
         )
         found = variance_ratio(terms.standard_deviation, terms.isotropic)
         saved = spelling.times(found, "i.i.d. Gaussian noise on the same domain at the same budget")
+        saved += spelling.UNWEIGHTED * self._weighted
         parts: tuple[Part, ...] = (
             Prose(saved, label="i.i.d. noise"),
             charts.multiples(terms),

@@ -29,6 +29,7 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NO_PROOF = "No proof was found of how close to least the noise is."
 NO_NOISE = "No noise is needed, so there is nothing to gain."
 NO_ERROR = "The answers have no error, so there is nothing to compare."
+UNWEIGHTED = " Weights are left out of this total."
 NO_BOUND = "At this cost the bound says nothing: it is 0."
 _ROUNDING = 1e-9  # gaps below this are float rounding, not noise
 _BELOW = 1e-6  # gaps below this, 0.0001%, are of no interest to anybody
@@ -239,6 +240,11 @@ def in_order(order: float, *, weighted: bool) -> str:
     """Return in which norm an error is, and whether it is weighted; "" for the usual one."""
     norm = "" if order == 2 else f" in the order-{shortest(order)} norm"  # noqa: PLR2004
     return norm + ", weighted" * weighted
+
+
+def in_units(*, weighted: bool) -> str:
+    """Return whose units an error of columns is in."""
+    return "in the columns’ units" + " times their weights" * weighted
 
 
 def error(found: float, *, exact: bool) -> str:
