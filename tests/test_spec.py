@@ -132,7 +132,7 @@ def test_every_mistake_is_reported_at_once_with_its_path(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("size = 100", "size = 0", "question.size"),
+        ("size = 100", "size = 0", "question.size: is out of range; give at least 1"),
         ("size = 100", 'size = "100"', "question.size"),
         ("size = 100", "size = 1.5", "question.size"),
         ("epsilon = 1\n", "", "either rho, or mu, or both"),
@@ -146,7 +146,7 @@ def test_every_mistake_is_reported_at_once_with_its_path(tmp_path):
         ("delta = 1e-6", 'kind = "approx_dp"', "approx_dp needs delta and epsilon only"),
         ("delta = 1e-6", 'rho = 1\nkind = "pure_dp"', "pure_dp needs epsilon only"),
         ("delta = 1e-6", 'kind = "pure"', "budget.kind: "),
-        ("delta = 1e-6", "delta = 1", "budget.delta"),
+        ("delta = 1e-6", "delta = 1", "budget.delta: is out of range; give less than 1"),
         ('"substitute"', '"replace"', "question.relation"),
         ('dataset = "flights"', 'dataset = ""', "ledger.dataset"),
         ("size = 100", 'size = 100\norder = "inf"', "infinity as inf"),

@@ -137,7 +137,12 @@ def test_a_stream_has_its_pure_noise_by_its_strategy_and_by_its_name(tmp_path):
         (MEAN, "size", "count_share = 0.1\nsize", "budget: question.count_share is for Gaussian"),
         (QUERIES, "matrix", "count_share = 0.1\nmatrix", "question.count_share: is not a field"),
         (QUERIES, "matrix", 'mechanism = "gauss"\nmatrix', "question.mechanism: is no mechanism"),
-        (MEAN, "epsilon = 0.7", "epsilon = 0.0", "budget.epsilon: input should be greater"),
+        (
+            MEAN,
+            "epsilon = 0.7",
+            "epsilon = 0.0",
+            "budget.epsilon: is out of range; give at least 1e-06",
+        ),
         (MEAN, "epsilon = 0.7", "epsilon = 1\nrho = 1", "budget: pure_dp needs epsilon only"),
     ],
 )

@@ -161,6 +161,11 @@ def test_two_that_start_in_one_place_are_one(ledger, tmp_path, monkeypatch):
     assert ln.stream(**asked).round == 1
 
 
+def test_a_folder_that_is_missing_is_said_to_be(tmp_path):
+    with pytest.raises(FileError, match=r"cannot be used \(No such file or directory\); check"):
+        ln.stream(**ASKED, path=tmp_path / "none" / "s")
+
+
 def test_a_disk_without_links_will_do(tmp_path, monkeypatch):
     def none(*_):
         raise PermissionError(1, "Operation not permitted")

@@ -42,6 +42,12 @@ if TYPE_CHECKING:
 
 VERSION = 1  # of specifications, where they say one; see docs/file-versions.md
 _TEXT = "said"
+_ENDS = {  # pydantic's names of a number beyond an end: what is asked for, and what holds the end
+    "greater_than_equal": ("at least", "ge"),
+    "greater_than": ("more than", "gt"),
+    "less_than_equal": ("at most", "le"),
+    "less_than": ("less than", "lt"),
+}
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 
@@ -255,6 +261,9 @@ def mistake_of(detail: ErrorDetails) -> str:
         near = get_close_matches(str(detail["loc"][-1]), _fields(Strict), n=1)
         meant = f" (did you mean {near[0]!r}?)" if near else ""
         text = f"is not a field of a specification{meant}; see docs/specification.md"
+    if detail["type"] in _ENDS:
+        word, end = _ENDS[detail["type"]]
+        text = f"is out of range; give {word} {detail['ctx'][end]:.12g}"
     if detail["type"] == "float_type":
         text = "is not a number; write it without quotes, infinity as inf"
     if detail["type"] != _TEXT:

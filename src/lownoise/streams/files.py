@@ -145,7 +145,8 @@ def transaction(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _unusable(path: Path, error: sqlite3.Error | OSError) -> FileError:
-    reason = getattr(error, "sqlite_errorname", type(error).__name__)
+    named = getattr(error, "strerror", None) or type(error).__name__
+    reason = getattr(error, "sqlite_errorname", named)
     return FileError(
         f"file={path} cannot be used ({reason}); check that its folder can be written, its disk "
         "has room and nobody else holds it, then try again",
