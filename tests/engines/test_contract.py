@@ -577,7 +577,7 @@ def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
         (lambda f: _file(f / "t.csv.gz", b"SECRET-17"), "cannot be read"),
         (
             lambda f: _file(f / "t.csv", b"a,b\n17,2\n"),
-            "column='x' does not stand in the first line",
+            "specification by data.separator",
         ),
         (lambda f: _file(f / "t.csv", b"x,x,y z\n17,2,2\n"), "column='x' stands twice"),
         (lambda f: _file(f / "t.csv", b""), "column='x' does not stand in the first line"),

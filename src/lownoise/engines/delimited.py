@@ -89,7 +89,8 @@ class TextFile:
                 raise TableError(
                     f"column={column!r} {how} in the first line of {self.shown or self.path}; "
                     f"name each column once there, with {_NAMES[self.dialect.separator]} between, "
-                    "or say what is between by lownoise.Table(path, separator=…)",
+                    "or say what is between by lownoise.Table(path, separator=…), in a "
+                    "specification by data.separator",
                 )
         places = tuple(map(header.index, columns)) or (0,)  # whichever, to know how many rows
         return Parser(places, max(len(header), 1), self.dialect)
