@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from flint import arb
 from scipy.stats import chi2
@@ -199,6 +200,22 @@ def test_no_mechanism_at_all_errs_less_on_a_count(epsilon):
     laplace = planned("a count", "laplace", epsilon=epsilon)
     ratio = (epsilon / 2 / math.sinh(epsilon / 2)) ** 2
     assert (plan.error / laplace.error) ** 2 == pytest.approx(ratio, rel=1e-9)
+
+
+def test_one_of_two_categories_of_a_public_number_of_rows_has_the_noise_of_one_count():
+    """The difference of two counts moves by 2, in steps of 2."""
+    bits = ln.Marginals({"a": 2}, way=1, outside={"a": 0})
+    plan = ln.plan(bits, budget=ln.pure_dp(4.0), relation="substitute", size=5)
+    alone = planned("a count", epsilon=4.0)
+    assert plan.mechanism == "geometric_residual"
+    assert plan.standard_deviation("a") == pytest.approx(alone.error, rel=1e-9)
+    assert plan.cost.rho == pytest.approx(alone.cost.rho, rel=1e-12)
+    table = pd.DataFrame({"a": [0, 1, 1, 1, 0]})
+    near = [plan.release(table)["a"] for _ in range(20)]  # 3% of them are not exact
+    for own in near:
+        assert own == pytest.approx(np.rint(own), abs=1e-9)
+        assert own.sum() == pytest.approx(5, abs=1e-9)
+    assert sum(np.allclose(own, [2, 3]) for own in near) > 10
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -143,7 +143,8 @@ class AbstractLayout(ABC):
 
     Args:
         blocks: what the marginals see along ordered attributes, of which there may be none.
-        steps: the unit of each kind of integers, in records: powers of two, at most 1.
+        steps: the unit of each kind of integers, in records: powers of two, at most 1, or what the
+            layout says.
     """
 
     blocks: Blocks
@@ -176,6 +177,11 @@ class AbstractLayout(ABC):
     @abstractmethod
     def exact(self, records: Records, space: Any, sets: Sequence[Any]) -> Integers:  # noqa: ANN401
         """Return the counts of some tables of a space, without noise, flat."""
+
+    def integers(self, counts: Integers, space: Any, size: int) -> Integers:  # noqa: ANN401
+        """Return the integers of exact counts, in the unit of a space, of so many records."""
+        del size
+        return counts * int(1 / self.step(space))
 
     @abstractmethod
     def read(
@@ -361,7 +367,7 @@ class MarginalTotals(AbstractTotals):
         """
         check_rows(self.size, records.count)
         own = self.layout.exact(records, piece.space, piece.sets)
-        return own * int(1 / self.layout.step(piece.space))
+        return self.layout.integers(own, piece.space, records.count)
 
     def exact(self, records: Records) -> list[int]:
         """Return the integers without noise, all at once: never to be shown.

@@ -189,6 +189,12 @@ class SignedLayout(AbstractLayout):
         flat: Integers = found.reshape(-1)
         return flat
 
+    def integers(self, counts: Integers, space: SignedSpace, size: int) -> Integers:
+        """Return the integers of exact counts; in steps of 2 how far signs are from all being 1."""
+        if self.step(space) > 1:
+            return (counts - size) // 2  # each row has 1 or −1: it is even
+        return super().integers(counts, space, size)
+
     @cached_property
     def numbers(self) -> Vector:
         """The variance of the noise of each number of an orbit's tables, in records, shape (s,)."""
@@ -254,6 +260,8 @@ class SignedLayout(AbstractLayout):
         for cells, signs in self._telling(chosen):
             start, space = self.begins[cells, signs]
             flat = np.asarray(released.integers[start : start + space.length]) * self.step(space)
+            if self.step(space) > 1:
+                flat = flat + released.size
             rest = tuple(k for k, i in enumerate(cells) if i not in chosen)
             own = flat.reshape(space.sizes).sum(axis=rest)
             square = float(self.numbers[space.orbit])
@@ -375,7 +383,7 @@ def signed_mechanism(
 
     def scaled(factor: float) -> AdditiveMechanism:
         own = frozen(scales * factor)
-        layout = SignedLayout(blocks, signed_steps(own, law), tables, own, law)
+        layout = SignedLayout(blocks, signed_steps(own, law, tables), tables, own, law)
         return marginal_mechanism(question.attributes, size, SignedNoise(layout))
 
     if not tables.asked:  # the public number of records alone
@@ -383,11 +391,21 @@ def signed_mechanism(
     return covering(scaled, lambda found: found.loss.epsilon, epsilon, 1 / epsilon)
 
 
-def signed_steps(scales: Vector, law: type[AbstractIndependentNoise]) -> Vector:
+def signed_steps(
+    scales: Vector, law: type[AbstractIndependentNoise], tables: SignedTables
+) -> Vector:
     """Return the unit of each orbit's integers that goes with its scale, shape (s,).
 
-    Where noise is on a lattice it is that of counts.
+    Where noise is on a lattice it is that of counts, as `lattice` returns it.
     """
     if law.on_lattice:
-        return frozen(np.ones(scales.size))
+        return lattice(tables)
     return frozen(np.array([grid_step(scale) for scale in scales.tolist()]))
+
+
+def lattice(tables: SignedTables) -> Vector:
+    """Return the steps that records move the numbers of each orbit's tables by, shape (s,).
+
+    It is 1, or 2 where all rows have signs in one cell and their number is public.
+    """
+    return frozen(np.array([2.0 if tables.public and not t.cells else 1.0 for t in tables.asked]))

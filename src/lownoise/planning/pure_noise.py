@@ -266,8 +266,8 @@ def recursive(setting: Setting) -> AdditiveMechanism:
     values, vectors = np.linalg.eigh(root @ (np.diag(own) if own.ndim == 1 else own) @ root.T)
     turned, values = vectors[:, ::-1].T @ root, values[::-1]
     with np.errstate(over="ignore"):  # no gap is wider than one beyond all floats
-        falls = values[:-1] / np.maximum(values[1:], 1e-300)
-    gaps = 1 + np.argsort(-np.round(falls, _DIGITS), kind="stable")  # of equals the first
+        falls = np.round(values[:-1] / np.maximum(values[1:], 1e-300), _DIGITS)
+    gaps = 1 + np.argsort(-falls, kind="stable")  # of equals the first
     ways = {tuple(d >> i for i in range(d.bit_length())), *((d, int(k)) for k in gaps[:_GAPS])}
     if isinstance(setting.body, PointDifferences):
         ways = {way for way in ways if way[1] <= _MOST_CUT} or {(d, 1)}

@@ -28,7 +28,7 @@ from lownoise.noise.cell_norm import cell_mechanism
 from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.parity import laplace_parity
 from lownoise.noise.round import answer_variances
-from lownoise.noise.signed import SIGNED, signed_mechanism
+from lownoise.noise.signed import SIGNED, lattice, signed_mechanism
 from lownoise.numbers.arguments import checked_order
 from lownoise.planning.gaussian import plan_marginals, plan_parity
 from lownoise.planning.pure import pure_queries
@@ -45,6 +45,8 @@ from lownoise.sensitivity.residuals.cost import parity_costs
 from lownoise.sensitivity.residuals.ordered import split_marginals
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lownoise.noise import AdditiveMechanism
     from lownoise.noise.independent import AbstractIndependentNoise
     from lownoise.numbers.arrays import Vector
@@ -108,11 +110,16 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
         )
         return Plan(terms, status=_STATUS)
 
-    one = request.epsilon if size is None else request.epsilon / 2  # two cells change, by 1 each
+    def most(make: Callable[..., SignedTables]) -> float:
+        """Return the most of ε that one step may have: two cells change by 1 each, or one by 2."""
+        steps = lattice(make(orbits, public=size is not None))
+        moved = 1.0 if size is None else 2.0
+        return request.epsilon * float(np.max(steps, initial=0.0)) / moved
+
     kept = [
         name
-        for name, (_, law) in SIGNED.items()
-        if name == request.mechanism or not law.on_lattice or is_worth_lattice(one)
+        for name, (make, law) in SIGNED.items()
+        if name == request.mechanism or not law.on_lattice or is_worth_lattice(most(make))
     ]
     return {name: partial(planned, name) for name in (*kept, "k_norm")}
 
@@ -250,6 +257,7 @@ class _Search:
         law: type[AbstractIndependentNoise],
     ) -> None:
         self._epsilon, self._law = epsilon, law
+        self._steps = lattice(tables) if law.on_lattice else np.ones(len(tables.asked))
         self._blocks = split_marginals(question, public=tables.public)
         self._tables, self._half = tables, min(order, _LARGE) / 2
         plain, full = self._blocks.plain, tables.orbits
@@ -318,8 +326,8 @@ class _Search:
         changing = self._changing(t)
         factor = self._epsilon / float(changing @ t)
         rates = t * factor
-        precise, slope = self._law.precision(rates)
-        precisions = tables.precisions(precise)
+        precise, slope = self._law.precision(rates * self._steps)
+        precisions = tables.precisions(precise / np.square(self._steps))
         moving = ~tables.silent
         if not np.all(precisions[moving] > 0):
             return math.inf, np.zeros(at.size)
@@ -337,7 +345,7 @@ class _Search:
         rows, columns, information = tables.information
         by_split = -np.bincount(
             columns, information * (by_variance * np.square(variances))[rows], minlength=t.size
-        ) * (slope * rates)
+        ) * (slope / self._steps * rates)
         # what is told is of rates that are ε in all
         value = math.log(most) + math.log(total) / self._half
         return value, by_split - float(np.sum(by_split)) * changing * rates / self._epsilon

@@ -148,10 +148,10 @@ def _signed_from_dict(
     scales = numbers(noise["scales"], "noise.scales", len(asked))
     if np.any(scales <= 0):
         raise FileError("noise.scales are not all above 0")
-    steps = numbers(noise["steps"], "noise.steps", len(asked))
-    if not np.array_equal(steps, signed_steps(scales, law)):
+    steps, tables = numbers(noise["steps"], "noise.steps", len(asked)), replace(known, asked=asked)
+    if not np.array_equal(steps, signed_steps(scales, law, tables)):
         raise FileError("noise.steps are not those of the scales")
-    layout = SignedLayout(blocks, steps, replace(known, asked=asked), scales, law)
+    layout = SignedLayout(blocks, steps, tables, scales, law)
     return marginal_mechanism(question.attributes, size, SignedNoise(layout))
 
 
