@@ -21,6 +21,7 @@ from lownoise.errors import (
     TableError,
 )
 from lownoise.privacy.readings import within
+from lownoise.release import execution
 from lownoise.release.members import joint_event
 
 BUDGETS = [ln.zcdp(0.5), ln.gaussian_dp(0.8), ln.approx_dp(1.0, 1e-6), ln.pure_dp(1.0)]
@@ -293,6 +294,19 @@ def test_what_is_paid_for_and_cannot_be_written_is_printed_or_kept(folder, monke
     (kept,) = [line for line in printed.err.splitlines() if "kept in" in line]
     assert kept.startswith("ages: ")
     assert ln.Release.load(kept.split("kept in ")[1]).recorded
+
+
+def test_an_interrupted_release_of_several_says_that_its_spend_counts(folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    ledger = ln.Ledger(folder / "office.ledger", "people")
+    monkeypatch.setattr(execution, "_each", interrupted)
+    done = run(folder, "together", "asked.toml", "--out", "published")
+    assert done.returncode == 130
+    assert "stays reserved, and counts" in done.stderr
+    assert [entry.state for entry in ledger.entries()] == ["reserved"]
+    assert not (folder / "published").exists()
 
 
 def test_mistakes_in_a_specification_of_several_are_listed_with_their_question(folder):

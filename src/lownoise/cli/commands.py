@@ -7,7 +7,6 @@ import io
 import json
 import sys
 import warnings
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
@@ -20,6 +19,7 @@ from lownoise.cli.local import local_app
 from lownoise.cli.output import (
     Engine,
     claimed,
+    explained,
     reporting,
     show,
     show_report,
@@ -34,8 +34,6 @@ from lownoise.cli.together import together
 from lownoise.errors import FileError, LownoiseError, ReadingNotice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lownoise.release.release import Release
 
 app = typer.Typer(
@@ -182,13 +180,13 @@ def release(
         made = read.plan(progress)
     assert isinstance(made, Plan)  # noqa: S101 (streams do not come here)
     if out is not None and made.terms.view.folder:
-        with _explained(), working("counting the table"):
+        with explained(), working("counting the table"):
             tables = made.release(table, read.account(), path=out)
         _deliver_tables(tables, out, as_json=as_json)
         return
     beside = (answers.parent, (answers.name,)) if answers else (None, ())
     with claimed(out, ("release.json", "report.html")), claimed(*beside):
-        with _explained(), working("summing the table"):
+        with explained(), working("summing the table"):
             answer = made.release(table, read.account())
         _deliver(answer, out, as_json=as_json, answers=answers)
 
@@ -200,20 +198,6 @@ def _check_answers(path: Path, kind: str) -> None:
     form_of(path)
     if kind == "marginals":
         raise FileError("answers are of one marginal; use `lownoise marginal FOLDER NAME… --out`")
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Say what an interrupt leaves behind."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print(  # noqa: T201
-            "interrupted: a spend that had begun stays reserved, and counts; "
-            "see `lownoise ledger show`",
-            file=sys.stderr,
-        )
-        raise typer.Exit(130) from None
 
 
 app.command()(stream)

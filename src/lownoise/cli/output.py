@@ -131,6 +131,20 @@ def working(what: str) -> Iterator[None]:
 
 
 @contextmanager
+def explained() -> Iterator[None]:
+    """Say what an interrupt leaves behind."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(
+            "interrupted: a spend that had begun stays reserved, and counts; "
+            "see `lownoise ledger show`",
+            err=True,
+        )
+        raise typer.Exit(130) from None
+
+
+@contextmanager
 def reporting(what: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal which part is under way; quiet elsewhere."""
     from rich.console import Console

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lownoise.cli.output import Engine, claimed, show, show_report, table_of, working, write
+from lownoise.cli.output import (
+    Engine,
+    claimed,
+    explained,
+    show,
+    show_report,
+    table_of,
+    working,
+    write,
+)
 from lownoise.errors import FileError
 
 if TYPE_CHECKING:
@@ -49,7 +58,7 @@ def together(
     if out.exists():
         raise FileError(f"folder={out} exists; give --out a new folder")
     with claimed(out, ()):  # made before anything is spent
-        with working("reading the table"):
+        with explained(), working("reading the table"):
             found = made.release(table, read.account())
         try:
             found.write(out)
