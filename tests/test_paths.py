@@ -13,7 +13,21 @@ from report.members import stream
 
 ROWS = pa.table({"age": [30.0, 40.0], "sex": [0, 1]})
 ASKED = {"budget": ln.zcdp(0.5), "relation": "add_remove"}
-WRONG = (None, 5, True, 1.5, b"x.csv", "", "a\0.csv", "a\nb.csv", "\ud800.csv", {"x.csv"}, object())
+WRONG = (
+    None,
+    5,
+    True,
+    1.5,
+    b"x.csv",
+    "",
+    "a\0.csv",
+    "a\nb.csv",
+    "\ud800.csv",
+    {"x.csv"},
+    object(),
+    "x" * 400,
+    "https://me:S3CR3T@h/x.csv?S3CR3T 1",
+)
 
 
 @functools.cache
@@ -108,6 +122,7 @@ def test_what_is_no_path_is_refused_in_a_line(place, tmp_path, monkeypatch):
             TAKES[place](wrong, ledger)
         assert "\n" not in str(refusal.value)
         assert "; " in str(refusal.value)
+        assert "S3CR3T" not in str(refusal.value)
     assert [own.name for own in tmp_path.iterdir()] == ["l.ledger"]
     assert all(entry.state == "cancelled" for entry in ledger.entries())
 

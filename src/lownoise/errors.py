@@ -6,6 +6,7 @@ from os import fsencode, fspath
 from pathlib import Path
 
 _LONGEST = 200  # characters of a value in a message
+_NAME, _PATH = 255, 4000  # bytes of a file's name, and characters of a path, that systems take
 # The name of a drive is one letter. What comes before the last "@" of a text may be a password, and
 # what follows "?" or "#" a key, which ends at a word with which messages go on, or not at all.
 _ADDRESS = re.compile(
@@ -157,10 +158,14 @@ def path_of(given: object, field: str = "path", error: type[LownoiseError] = Fil
     """
     try:
         own: object = fspath(given)  # type: ignore[call-overload] # as os does
-        fsencode(own)  # type: ignore[arg-type]
+        longest = max(map(len, fsencode(own).split(b"/")))  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        own = None
+        own, longest = None, 0
     # messages have it in one line
     if not isinstance(own, str) or "\0" in own or own.splitlines() != [own]:
         raise error(f"{field}={quoted(given)} is no path; give a text or a pathlib.Path")
+    if may_hold_a_secret(own):
+        raise error(f"{field} is an address, which may hold a secret; give the path of a file")
+    if longest > _NAME or len(own) > _PATH:
+        raise error(f"{field}={quoted(own)} is no path that a system takes; give a shorter one")
     return Path(own)

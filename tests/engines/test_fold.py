@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What rows add up to is the same in whatever parts and order, and goes to where rows are."""
 
-import dataclasses
 import math
 import pickle
 from functools import partial
@@ -118,10 +117,10 @@ def test_what_arrow_hands_over_is_what_the_engine_reads(shape, tmp_path):
     table = SHAPES[shape](AWKWARD, tmp_path)
     words = ["w", "w.k", "long"] if "file" in shape else ["w", "w.k", "category", "long"]
     found = opening.opened(table, Columns([*NUMBERS, *words]))
-    assert found.plain.parts(NUMBERS, words) is not None
+    assert found.table.parts(NUMBERS, words) is not None
 
     def engine():  # which may read a file once
-        return dataclasses.replace(opening.opened(table, Columns([*NUMBERS, *words])), plain=None)
+        return opening.opened(table, Columns([*NUMBERS, *words])).engine()
 
     ends = {"small": (-1.0, 1.0), "bit": (0.0, 1.0), "x": (-3.0, 2.0**49), "g": (0.0, 2.0)}
     lower, upper = np.array([ends.get(name, (-(2.0**40), 2.0**40)) for name in NUMBERS]).T
@@ -166,3 +165,20 @@ def test_what_fails_in_a_thread_fails(processors, monkeypatch):
     work = CodeSums(TotalsQuery(CODING, drops_missing=False))
     with pytest.raises(RuntimeError, match="cut"):
         parts.fold(work, [Part(broken), *[Part(partial(repeat, 1, 0)) for _ in range(3)]])
+
+
+@pytest.mark.parametrize("shape", ["one", "a file", "files"])
+def test_no_engine_is_opened_for_what_arrow_hands_over(shape, tmp_path, monkeypatch):
+    table = SHAPES[shape](AWKWARD, tmp_path)
+    found = opening.opened(table, Columns(NUMBERS))
+    wanted = found.engine().sums((("bit", 0, 1),), complete=False)
+
+    def connected():
+        raise AssertionError
+
+    monkeypatch.setattr(opening, "connected", connected)
+    again = opening.opened(table, Columns(NUMBERS))
+    assert again.kinds(NUMBERS) == found.engine().kinds(NUMBERS)
+    assert again.sums((("bit", 0, 1),), complete=False) == wanted
+    with pytest.raises(AssertionError):
+        again.engine()

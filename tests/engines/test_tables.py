@@ -170,6 +170,8 @@ def test_a_comma_before_decimals_is_a_point_and_a_point_is_no_number(tmp_path):
         ({"quotes": "no"}, "quotes='no'"),
         ({"partitions": "a"}, "partitions='a' are no names"),
         ({"partitions": [1]}, "are no names"),
+        ({"partitions": None}, "are no names"),
+        ({"partitions": ["p", "p"]}, "each once"),
     ],
 )
 def test_what_describes_no_file_is_refused(named, said):

@@ -93,14 +93,13 @@ class AbstractCoding(ABC):
         """
         yield from self.encode(np.stack(columns, axis=1)).T.astype(np.float64)
 
-    @final
     def sums(self, columns: Sequence[Vector]) -> list[int]:
         """Return the exact sums of the codes over a batch of rows, given by columns, (n,) each."""
         found, largest = [0] * self.step.size, self.largest.tolist()
         for start in range(0, len(columns[0]), BLOCK):
             blocks = [column[start : start + BLOCK] for column in columns]
             for j, codes in enumerate(self.coordinates(blocks)):
-                found[j] += added(codes, largest[j])
+                found[j] += added(codes, largest[j])[0]
         return found
 
     def of_integers(self) -> list[ScaledIntegers] | None:
@@ -180,16 +179,33 @@ class Coding(AbstractCoding):
         codes = np.empty(len(columns[0]))
         for i, column in enumerate(columns):
             with np.errstate(all="ignore"):  # nothing may warn of a value
-                # the code of a clamped value is the clamped code: every step is monotone
-                np.clip(column, self.lower[i], self.upper[i], out=codes)
-                if self.center[i]:
-                    codes -= self.center[i]
-                codes *= 1 / self.step[i]
-                codes += 0.5
-                np.floor(codes, out=codes)
+                self._put_codes(i, column, codes)
                 if np.isnan(codes.sum()):
                     np.copyto(codes, missing[i], where=np.isnan(codes))
             yield codes
+
+    def _put_codes(self, i: int, column: Vector, codes: Vector) -> None:
+        """Write the codes of one column's values to `codes`; NaN where one is missing."""
+        # the code of a clamped value is the clamped code: every step is monotone
+        np.clip(column, self.lower[i], self.upper[i], out=codes)
+        if self.center[i]:
+            codes -= self.center[i]
+        codes *= 1 / self.step[i]
+        codes += 0.5
+        np.floor(codes, out=codes)
+
+    def sums(self, columns: Sequence[Vector]) -> list[int]:
+        """Return the exact sums of the codes; what is missing is found by what they add up to."""
+        missing = self.encode(np.full(self.step.size, np.nan)).tolist()
+        buffer, found = np.empty(min(BLOCK, len(columns[0]))), [0] * self.step.size
+        with np.errstate(all="ignore"):
+            for i, (column, largest) in enumerate(zip(columns, self.largest.tolist(), strict=True)):
+                for start in range(0, len(column), BLOCK):
+                    block = column[start : start + BLOCK]
+                    self._put_codes(i, block, codes := buffer[: len(block)])
+                    total, lacking = added(codes, largest)
+                    found[i] += total + lacking * missing[i]
+        return found
 
     def of_integers(self) -> list[ScaledIntegers] | None:
         """Return what the codes of integers are: exact where bounds and center are on the grid."""
@@ -236,24 +252,33 @@ def exact_width(largest: float) -> int:
     return min(1 << math.frexp(2 * _EXACT / max(largest, 1.0))[1] - 1, BLOCK)
 
 
-def added(codes: Vector, largest: float) -> int:
-    """Return the exact sum of codes of at most that size.
+def added(codes: Vector, largest: float) -> tuple[int, int]:
+    """Return the exact sum of codes of at most that size, and how many are missing.
 
     Args:
-        codes: floats that are whole, shape (n,), n at most `BLOCK`.
+        codes: floats that are whole, or NaN for what is missing, which becomes 0; shape (n,), n at
+            most `BLOCK`.
         largest: at least the size of a code, at most 2^52.
 
     Examples:
-        >>> added(np.array([2.0**52, 1.0, -3.0]), 2.0**52) - 2**52
-        -2
+        >>> total, lacking = added(np.array([2.0**52, np.nan, 1.0, -3.0]), 2.0**52)
+        >>> total - 2**52, lacking
+        (-2, 1)
     """
     width = exact_width(largest)
     if width < _SUMMED:
         high = np.floor(codes * 2.0**-26)  # halves, which 2^26 of add up exactly
-        return (int(high.sum()) << 26) + int((codes - high * 2.0**26).sum())
-    whole = len(codes) // width * width
-    sums = codes[:whole].reshape(-1, width).sum(axis=1)
-    return int(sums.astype(np.int64).sum()) + int(codes[whole:].sum())
+        sums = np.array([high.sum(), (codes - high * 2.0**26).sum()])
+    else:
+        whole = len(codes) // width * width
+        sums = np.append(codes[:whole].reshape(-1, width).sum(axis=1), codes[whole:].sum())
+    if np.isnan(sums).any():
+        missing = np.isnan(codes)
+        codes[missing] = 0.0
+        return added(codes, largest)[0], int(np.count_nonzero(missing))
+    if width < _SUMMED:
+        return (int(sums[0]) << 26) + int(sums[1]), 0
+    return int(sums.astype(np.int64).sum()), 0
 
 
 def _codes(

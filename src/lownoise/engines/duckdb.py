@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.folds import Batch
-from lownoise.engines.parts import Part, PlainTable, fold
+from lownoise.engines.parts import Part, fold
 from lownoise.engines.source import AbstractSource, Groups, Sums
 from lownoise.engines.units import order_of
 from lownoise.numbers.numerals import WORDS
@@ -49,23 +49,16 @@ class DuckSource(AbstractSource):
     Args:
         connection: to the database.
         rows: an ibis table on it.
-        plain: the same rows, where Arrow has them; None where the engine alone does.
         shared: whether the connection is a user's, who may run other queries on it meanwhile.
     """
 
     unit_kinds = ("integers", "numbers", "texts")
     connection: Any
     rows: Any
-    plain: PlainTable | None = None
     shared: bool = False
 
     def __repr__(self) -> str:
         return f"DuckSource(columns {brief(list(self.rows.schema().names))})"
-
-    @property
-    def held(self) -> bool:
-        """Whether all rows are in memory."""
-        return self.plain is not None and self.plain.held
 
     def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
         """Return what each column holds; `open_table` has refused what holds neither."""
@@ -79,15 +72,10 @@ class DuckSource(AbstractSource):
 
     def fold(self, work: AbstractFold) -> Integers:
         """Return what all rows add up to, in threads."""
-        parts = None if self.plain is None else self.plain.parts(work.numbers, work.texts)
-        if parts is None:
-            parts = [Part(lambda: self.batches(work.numbers, work.texts))]
-        return fold(work, parts)
+        return fold(work, [Part(lambda: self.batches(work.numbers, work.texts))])
 
     def sums(self, ranges: Sequence[Range], *, complete: bool) -> Sums:
-        """Return the exact sums of clipped integers, by one query, or as Arrow has them."""
-        if self.plain is not None and self.plain.parts([name for name, _, _ in ranges]) is not None:
-            return super().sums(ranges, complete=complete)
+        """Return the exact sums of clipped integers, by one query."""
         rows = self.rows.select(**self._integers(ranges))
         if complete:
             rows = rows.filter(reduce(and_, [rows[x].notnull() for x in rows.columns]))

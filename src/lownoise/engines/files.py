@@ -44,19 +44,32 @@ _DIGITS = 38  # of decimals in 128 bits
 _COMMA, _POINT = (rf"^[-+0-9eE_ \t\n\v\f\r]*{c}[-+0-9eE_ \t\n\v\f\r]*$" for c in (",", r"\."))
 
 
+def plain_files(table: Table, columns: Columns) -> PlainTable | None:
+    """Return the rows of Parquet files that Arrow has as they are; None where an engine is asked.
+
+    Raises:
+        TableError: where there is no such file.
+    """
+    if table.partitions:
+        return None
+    files = found_files(table)
+    if any(file.address for file in files) or kind_of(table, files) is not PARQUET:
+        return None
+    found = PlainTable.of_files([file.path for file in files])
+    return found if found is not None and found.covers(columns.names) else None
+
+
 def open_files(
-    connection: Any,  # noqa: ANN401 (ibis has no types)
     table: Table,
     columns: Columns,
-) -> tuple[Any, PlainTable | None]:
+    connection: Any,  # noqa: ANN401 (ibis has no types)
+) -> Any:  # noqa: ANN401
     """Return the rows of all files as an ibis table; each must have the columns, of one type.
 
-    And where Arrow has them as they are, those.
-
     Args:
-        connection: to the database that reads them.
         table: which files.
         columns: those that the question needs.
+        connection: to the database that reads them.
 
     Raises:
         TableError: where there is no such file, or one cannot be read, lacks a column or has one
@@ -65,17 +78,11 @@ def open_files(
     """
     files = _located(connection, table)
     form, native = _opened(connection, table, files, columns)
-    here = (
-        kind_of(table, files) is PARQUET
-        and not table.partitions
-        and not any(file.address for file in files)
-    )
-    as_it_is = PlainTable.of_files([file.path for file in files]) if files and here else None
     if native:
-        return guarded(files[0].shown, lambda: _native(connection, files)), as_it_is
+        return guarded(files[0].shown, lambda: _native(connection, files))
     read = partial(_rows, table, columns.names, files, form.read)
     connection.con.register("records", guarded(named(table), lambda: ArrowRows(read)))
-    return connection.table("records"), as_it_is
+    return connection.table("records")
 
 
 def open_rows(

@@ -227,10 +227,5 @@ class RangeSums(AbstractFold):
             for start in range(0, len(column), BLOCK):
                 part = column[start : start + BLOCK]
                 clipped = np.clip(part, float(lower), float(upper), out=buffer[: len(part)])
-                lacks = 0
-                if np.isnan(clipped.sum()):
-                    missing = np.isnan(clipped)
-                    lacks = int(np.count_nonzero(missing))
-                    clipped[missing] = 0
-                total = added(clipped, largest)
+                total, lacks = added(clipped, largest)
                 found[i] += (total >> HALF, total & ((1 << HALF) - 1), len(part) - lacks)

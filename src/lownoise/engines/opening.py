@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,9 @@ from lownoise.engines import spark
 from lownoise.engines.cells import alike, quiet
 from lownoise.engines.delimited import TextFile, TextSource
 from lownoise.engines.duckdb import NO_BAR, DuckSource, connected
-from lownoise.engines.files import fit, open_files
+from lownoise.engines.files import fit, open_files, plain_files
 from lownoise.engines.frames import arrow_of
-from lownoise.engines.parts import PlainTable
+from lownoise.engines.parts import PlainSource, PlainTable
 from lownoise.engines.source import AbstractSource, Columns
 from lownoise.engines.tables import (
     CSV,
@@ -140,7 +141,7 @@ def opened(
                     named(table), lambda: TextSource(files, tuple(columns.names))
                 )
                 return text
-            found = _opened(table, columns)
+            return _opened(table, columns)
     except (TableError, EngineError):
         raise
     except Exception:  # noqa: BLE001 (whatever it is, no row has been read)
@@ -148,8 +149,6 @@ def opened(
             f"table={named(table)} cannot be opened; give a path, a pandas DataFrame or an Arrow "
             "table",
         ) from None
-    fit(found.rows, columns)
-    return found
 
 
 def _text_files(table: Any) -> tuple[TextFile, ...]:  # noqa: ANN401
@@ -173,12 +172,10 @@ def _text_files(table: Any) -> tuple[TextFile, ...]:  # noqa: ANN401
     return tuple(TextFile(file.path, table.dialect(file.path), shown=file.shown) for file in files)
 
 
-def _opened(table: Any, columns: Columns) -> DuckSource:  # noqa: ANN401
-    import ibis
-
-    if isinstance(table, ibis.Table):
-        return _open_expression(table)
-    connection = connected()
+def _opened(table: Any, columns: Columns) -> AbstractSource:  # noqa: ANN401
+    ibis = sys.modules.get("ibis")
+    if ibis is not None and isinstance(table, ibis.Table):
+        return _fitting(_open_expression(table), columns)
     if isinstance(table, (str, PathLike, list, tuple)):
         table = Table(table)
     if isinstance(table, Table):
@@ -188,10 +185,33 @@ def _opened(table: Any, columns: Columns) -> DuckSource:  # noqa: ANN401
                 raise TableError(
                     "separator, quotes, decimal and partitions are not of databases; leave them out"
                 )
-            return DuckSource(*_open_database(Path(path), name, columns))
-        return DuckSource(connection, *open_files(connection, table, columns))
-    arrow = arrow_of(table, columns)
-    return DuckSource(connection, ibis.memtable(arrow), PlainTable.of(arrow))
+            return _fitting(DuckSource(*_open_database(Path(path), name, columns)), columns)
+        plain, rows = plain_files(table, columns), partial(open_files, table, columns)
+    else:
+        arrow = arrow_of(table, columns)
+        plain, rows = PlainTable.of(arrow), partial(_registered, arrow)
+
+    @cache
+    def engine() -> AbstractSource:  # which takes a while to open
+        connection = connected()
+        return _fitting(DuckSource(connection, rows(connection)), columns)
+
+    if plain is None:
+        return engine()
+    if not plain.covers(columns.names):
+        engine()  # which refuses what it does not read
+    return PlainSource(plain, engine)
+
+
+def _fitting(source: DuckSource, columns: Columns) -> AbstractSource:
+    fit(source.rows, columns)
+    return source
+
+
+def _registered(arrow: Any, _connection: Any) -> Any:  # noqa: ANN401
+    import ibis
+
+    return ibis.memtable(arrow)
 
 
 def _open_expression(table: Any) -> DuckSource:  # noqa: ANN401

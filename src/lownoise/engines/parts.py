@@ -7,6 +7,7 @@ hands them over as they are, and no query is run. What texts spell is for an eng
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event, Lock
@@ -15,14 +16,18 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.folds import Batch
+from lownoise.engines.source import AbstractSource
+from lownoise.numbers.readable import brief
 from lownoise.numbers.threads import processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from lownoise.engines.folds import AbstractFold
-    from lownoise.numbers.arrays import Integers
+    from lownoise.engines.folds import AbstractFold, Range
+    from lownoise.engines.source import Groups, Kind, Sums
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.privacy.units import PrivacyUnit
 
     # columns, those of texts among them, and most rows → record batches
     Open = Callable[[list[str], list[str], int], Iterator[Any]]
@@ -164,6 +169,19 @@ class PlainTable:
                 return None
         return cls(tuple(schemas), tuple(pieces))
 
+    def covers(self, columns: Sequence[str]) -> bool:
+        """Return whether it has each column once, of one plain type wherever it is."""
+        first = self.schemas[0]
+        for schema in self.schemas:
+            folded = Counter(map(str.casefold, schema.names))  # engines take one for the other
+            for name in columns:
+                plain = _plain(schema, name, _is_number) or _plain(schema, name, _is_text)
+                if not plain or folded[name.casefold()] > 1:
+                    return False
+                if schema.field(name).type != first.field(name).type:
+                    return False
+        return True
+
     def parts(self, numbers: Sequence[str], texts: Sequence[str] = ()) -> list[Part] | None:
         """Return the rows, as of `AbstractSource.batches`; None where that takes an engine.
 
@@ -182,6 +200,74 @@ class PlainTable:
             return lambda: (_batch(b, numbers, texts) for b in piece(names, list(texts), rows))
 
         return [Part(opens(piece)) for piece in self.pieces]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class PlainSource(AbstractSource):
+    """A table whose columns Arrow hands over; what it does not say of them is an engine's to say.
+
+    Args:
+        table: the rows.
+        engine: opens the same rows on an engine, which most totals never need.
+    """
+
+    unit_kinds = ("integers", "numbers", "texts")
+    table: PlainTable
+    engine: Callable[[], AbstractSource]
+
+    def __repr__(self) -> str:
+        return f"PlainSource(columns {brief(list(self.table.schemas[0].names))})"
+
+    @property
+    def held(self) -> bool:
+        """Whether all rows are in memory."""
+        return self.table.held
+
+    def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
+        """Return what each column holds."""
+        if not self.table.covers(columns):
+            return self.engine().kinds(columns)
+        schema = self.table.schemas[0]
+        return tuple(_kind(schema.field(column).type) for column in columns)
+
+    def batches(self, numbers: Sequence[str], texts: Sequence[str] = ()) -> Iterator[Batch]:
+        """Return all rows in their order, batch by batch."""
+        return self.engine().batches(numbers, texts)
+
+    def bounded(self, unit: PrivacyUnit, columns: Sequence[str]) -> AbstractSource:
+        """Return the first rows of each unit, as the engine numbers them."""
+        return self.engine().bounded(unit, columns)
+
+    def keyed(self, column: str, columns: Sequence[str]) -> Iterator[tuple[Any, list[Vector]]]:
+        """Return all rows with their units, as the engine has them, batch by batch."""
+        return self.engine().keyed(column, columns)
+
+    def fold(self, work: AbstractFold) -> Integers:
+        """Return what all rows add up to, in threads."""
+        parts = self.table.parts(work.numbers, work.texts)
+        return self.engine().fold(work) if parts is None else fold(work, parts)
+
+    def sums(self, ranges: Sequence[Range], *, complete: bool) -> Sums:
+        """Return the exact sums of clipped integers, in threads, or by the engine's query."""
+        if self.table.parts([name for name, _, _ in ranges]) is None:
+            return self.engine().sums(ranges, complete=complete)
+        return super().sums(ranges, complete=complete)
+
+    def group_sums(
+        self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()
+    ) -> Iterator[Groups]:
+        """Return each group once, by the engine's query."""
+        return self.engine().group_sums(numbers, texts, ranges)
+
+
+def _kind(kind: Any) -> Kind:  # noqa: ANN401 (pyarrow has no types)
+    import pyarrow.types as kinds
+
+    if _is_text(kind):
+        return "texts"
+    whole = kinds.is_boolean(kind) or (kinds.is_integer(kind) and not kinds.is_uint64(kind))
+    return "integers" if whole else "numbers"
 
 
 def _plain(schema: Any, name: str, is_kind: Callable[[Any], bool]) -> bool:  # noqa: ANN401

@@ -107,8 +107,13 @@ class Table:
         if self.decimal == self.separator:
             raise TableError("decimal and separator are one letter; give another of them")
         columns = self.partitions
-        if isinstance(columns, str) or not all(isinstance(c, str) and c for c in columns):
-            raise TableError(f"partitions={quoted(columns)} are no names; give a list of columns")
+        named = isinstance(columns, (list, tuple)) and all(
+            isinstance(c, str) and c for c in columns
+        )
+        if not named or len({*columns}) < len(columns):
+            raise TableError(
+                f"partitions={quoted(columns)} are no names; give a list of columns, each once"
+            )
         object.__setattr__(self, "partitions", tuple(columns))
 
     @property
