@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Staircase and geometric noise: `python -m benchmarks.staircase [counts|speed]`.
+"""Staircase and geometric noise: `python -m benchmarks.staircase [counts|speed|costs]`.
 
 Ratios of E‖z‖² of staircases to K-norm noise, by the number of integers that move and ε, whatever
 the norm. With `counts`: of plans of counts to their Laplace noise. With `speed`: how many vectors
-of integers are drawn a second, of one number and around a ball.
+of integers are drawn a second, of one number and around a ball. With `costs`: what staircases and
+K-norm noise cost an account that adds up ρ or μ², around a ball and a box.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from lownoise.noise import KNormNoise, StaircaseNoise
 from lownoise.noise.pure import ellipsoid_norm
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.samplers.steps import StepRadius
+from lownoise.sets.bodies import ImageBody
+from lownoise.sets.norms import ImageNorm
+from lownoise.sets.unit_balls import NormBall
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
 SIZES = (1, 2, 3, 4, 6, 8, 16, 32)
@@ -90,12 +94,31 @@ def speed() -> list[list[str]]:
     return found
 
 
+def costs(epsilon: float = 1.0) -> list[list[str]]:
+    """Return ρ and μ of a staircase, and those over K-norm noise's ρ and μ², a row a dimension."""
+    found = []
+    for d in SIZES:
+        cells = []
+        for order in (2.0, np.inf):
+            ball = NormBall(d, order)
+            gauge, body = ImageNorm(np.ones(d), ball), ImageBody(np.ones(d), ball)
+            first = least_first(d, epsilon)
+            own = StaircaseNoise(gauge, 1.0, epsilon, first).loss(body)
+            usual = KNormNoise(gauge, 1 / epsilon).loss(body)
+            cells += [f"{own.rho:.4f}", f"{own.mu:.4f}"]
+            cells += [f"{own.rho / usual.rho:.2f}", f"{(own.mu / usual.mu) ** 2:.2f}"]
+        found.append([str(d), *cells])
+    return found
+
+
 def main(asked: list[str]) -> int:
     """Print the tables."""
     if asked == ["counts"]:
         tables = [(COUNT_HEAD, counts())]
     elif asked == ["speed"]:
         tables = [(("d", "K-norm", "staircase"), speed())]
+    elif asked == ["costs"]:
+        tables = [(("d", *("rho", "mu", "rho ×", "mu² ×") * 2), costs())]
     else:
         tables = [(HEAD, rows()), (HEAD, gaps())]
     for head, body in tables:

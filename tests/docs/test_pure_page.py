@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from benchmarks import hull_noise, pure, pure_domains, pure_speed
+from benchmarks import hull_noise, pure, pure_domains, pure_speed, staircase
 from pages import pure as pure_page
 
 TEXT = pure_page.PAGE.read_text(encoding="utf-8")
@@ -125,3 +125,13 @@ def test_integrals_over_directions_have_the_known_moments(points, expected):
     found = hull_noise.squares(points, np.eye(3), 240, seed=1).kept()
     assert abs(found.value - expected) < 5 * found.off
     assert found.off < 0.1 * expected
+
+
+def test_what_staircases_cost_accounts_is_as_stated():
+    """ρ and μ at ε = 1 are those of the table; how many times K-norm noise's, of the text."""
+    rows = {row[0]: row[1:] for row in staircase.costs()}
+    for name, row in (("on one number", rows["1"]), ("of a ball, d = 2", rows["2"])):
+        assert f"| staircase noise {name} | {row[0]} | {row[1]} |" in TEXT
+    one, many = rows["1"][2:4], rows["16"][2:4]
+    assert "at ε = 1 {} times the ρ and {} times the μ², around a ball".format(*one) in TEXT
+    assert "in 16 dimensions {} and {} times".format(*many) in TEXT

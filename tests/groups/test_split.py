@@ -244,6 +244,8 @@ def test_noise_whose_density_falls_in_steps_tells_of_each_group_that_a_unit_is_i
     assert found.rho >= 4 * alone.rho and found.mu >= 2 * alone.mu  # noqa: PT018
     two = replace(own.noise, inner=steps, tables=((2, 1.0),))  # no more groups are there
     assert two.loss(Repeated(row, 4)).epsilon == 2 * 4
+    became = replace(own.noise, inner=steps, public=True).loss(Repeated(row, 4))
+    assert became.epsilon >= 2 * 4 * 4  # four groups lose a row each, and four get one
     balls = RadialNoise(1.0, wide, np.ones(1), np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     one, all_in_one = balls.loss(row), balls.loss(Repeated(row, 4))
     spread = replace(own.noise, inner=balls).loss(Repeated(row, 4))

@@ -89,10 +89,26 @@ def test_where_it_is_hardly_less_it_is_made_only_if_it_is_named():
     assert "staircase" not in [own.mechanism for own in plan.comparison]
     named = planned(ln.Ball(3), budget=ln.pure_dp(1.0), mechanism="staircase")
     assert 0.998 < (named.error / plan.error) ** 2 < 0.999
-    for budget in (ln.pure_dp(40.0), ln.pure_dp(0.005)):
-        with pytest.raises(PlanError, match="take another mechanism") as refusal:
-            planned(ln.Ball(3), budget=budget, mechanism="staircase")
-        assert "\n" not in str(refusal.value)
+    with pytest.raises(PlanError, match="take another mechanism") as refusal:
+        planned(ln.Ball(3), budget=ln.pure_dp(0.005), mechanism="staircase")
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_budget_beyond_the_widest_steps_has_no_more_noise_than_they_have():
+    """Laplace noise has 2,300 times the error of a staircase at ε = 32, and was taken at 33."""
+    full = planned(SETS["one number"], budget=ln.pure_dp(32.0))
+    for epsilon in (33.0, 1000.0):
+        more = planned(SETS["one number"], budget=ln.pure_dp(epsilon))
+        assert more.mechanism == "staircase"
+        assert more.error <= full.error * (1 + 1e-9)
+        assert more.cost.epsilon <= full.cost.epsilon  # what is beyond is left in the account
+        assert ln.verify(more.to_json())
+    corner = planned(SETS["an ellipsoid"], budget=ln.pure_dp(40.0))
+    assert (corner.mechanism, corner.cost.epsilon <= 32) == ("staircase", True)
+    many = planned(ln.Ball(64), budget=ln.pure_dp(200.0))  # where K-norm noise is less by then
+    assert "staircase" not in [own.mechanism for own in many.comparison]
+    asked = {"relation": "substitute", "size": 10, "like": ln.pure_dp(1.0)}
+    assert ln.budget_for(ln.Mean(["x"], ln.Box([0], [1])), error=1e-3, **asked).epsilon < 14
 
 
 def test_under_epsilon_and_delta_it_is_compared():

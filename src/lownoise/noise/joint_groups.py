@@ -183,12 +183,18 @@ class JointNoise(AbstractNoise):
             groups: how many it has.
             noise: of each.
         """
+        found = self._coming(changes, groups, noise)
+        if not self.public:
+            return found
+        if found.delta:  # what is left out of one and of the other are not the same
+            return Loss(2 * found.epsilon, both_up(found.epsilon, found.delta))
+        return Loss(2 * found.epsilon, 0.0, 4 * found.rho, 2 * found.mu)
+
+    @staticmethod
+    def _coming(changes: AbstractBody, groups: int, noise: AbstractNoise) -> Loss:
+        """Return what one table reveals of rows that come, or go; arguments as of `_of_table`."""
         one, times = of_one_row(changes)
         own, touched = noise.loss(changes), min(times, groups)
-        if self.public and own.delta:  # what is left out of one and of the other are not the same
-            return Loss(2 * own.epsilon, both_up(own.epsilon, own.delta))
-        if self.public:
-            return Loss(2 * own.epsilon, 0.0, 4 * own.rho, 2 * own.mu)
         if touched == 1:
             return own
         if not noise.log_concave:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -49,9 +50,10 @@ def fine(epsilon: float) -> float:
         >>> fine(1.0), round(fine(8.0), 1)
         (1.0, 17.2)
     """
-    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+    step = min(epsilon, MOST_EPSILON)
+    if step < LEAST_EPSILON:
         return epsilon
-    return max(epsilon, math.sqrt(3 / StepRadius(1, epsilon, least_first(1, epsilon)).mean(2.0)))
+    return max(epsilon, math.sqrt(3 / StepRadius(1, step, least_first(1, step)).mean(2.0)))
 
 
 def is_worth_lattice(epsilon: float) -> bool:
@@ -75,9 +77,9 @@ def is_worth_steps(setting: Setting) -> bool:
 
     Where it has not it is made only if it is named, as it costs more ρ and μ.
     """
-    size, epsilon = setting.kept.size, setting.epsilon
-    known = size > 0 and LEAST_EPSILON <= epsilon <= MOST_EPSILON
-    return known and staircase_ratio(size, epsilon) <= _LESS
+    size, step = setting.kept.size, min(setting.epsilon, MOST_EPSILON)
+    known = size > 0 and step >= LEAST_EPSILON
+    return known and staircase_ratio(size, step) * (setting.epsilon / step) ** 2 <= _LESS
 
 
 def staircase(
@@ -86,7 +88,8 @@ def staircase(
 ) -> AdditiveMechanism:
     """Return the least staircase noise of the body of changes, or of an ellipsoid around it.
 
-    Its steps are as wide as the longest change.
+    Its steps are as wide as the longest change. The ε of a step has an end, and a larger budget
+    has no more noise for it: what is beyond is not spent.
 
     Args:
         setting: what noise is fitted to.
@@ -98,8 +101,11 @@ def staircase(
     if not setting.kept.size:
         raise PlanError("no neighbour changes any answer")
     size, epsilon = setting.kept.size, setting.epsilon
+    if setting.shared is None:
+        epsilon = min(epsilon, MOST_EPSILON)
 
     def of(norm: AbstractNorm, own: Setting) -> AdditiveMechanism:
+        own = own if epsilon == own.epsilon else replace(own, epsilon=epsilon)
         one = own.with_noise(KNormNoise(norm, 1.0)).loss.epsilon
 
         def fewer(factor: float) -> StaircaseNoise:

@@ -15,8 +15,8 @@ Gamma(d + 1, 1) (001, Remark 4.2), which half the squares' sum of 2d + 2 more no
 
 The error, u = 2^−53: `normals` bounds |z − g| by e, so z² is off by 2|z|e + e² + uz², and a sum of
 k squares by halves adds ⌈log₂ k⌉ roundings to each. T is off by a part τ of the sum of these, and
-1/√T by little more than τ/2 where τ ≤ 2^−20. The length, the root, the quotient and the products
-make seven roundings more at most; a row of F makes one an entry.
+1/√T by little more than τ/2 where τ ≤ 2^−20. The length (two), the root, the quotient and the
+products make seven roundings more at most; a row of F makes one an entry.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def rounded_points(
 
     Args:
         factor: F, shape (d, d); or shape (d,), its diagonal. Exactly the stored floats.
-        lengths: one a point, above 0, each within a part in 2^53 of the true one; shape (n,).
+        lengths: one a point, above 0, each within two parts in 2^53 of the true one; shape (n,).
         exact: the true length of a point, by its number, at the precision that is set.
         randomness: where the bits come from.
         gamma: whether each is to be multiplied by a number of its own of the law Gamma(d + 1, 1).
