@@ -3,7 +3,8 @@
 
 Every question is asked of d columns under every ε and δ; each mechanism's ‖standard deviations‖₂ is
 printed over the lower bound that the best of them is bound by. `--quick` takes few columns at
-ε = 1; `--peer PYTHON` names an interpreter that has opendp and diffprivlib: what they add to means
+ε = 1; `--rows FILE` keeps every row as soon as it is there, and goes on where it was stopped;
+`--peer PYTHON` names an interpreter that has opendp and diffprivlib: what they add to means
 of [0, 1] stands beside ours.
 """
 
@@ -13,7 +14,9 @@ import argparse
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+import time
+from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +56,7 @@ class Row:
         delta: δ, 0 where the budget is pure.
         bound: what binds the best mechanism; 0 where nothing is proved.
         errors: each mechanism's error, the least first, in the unit of one record (n = 1).
+        seconds: of one core, that planning took; of the page's tables none.
     """
 
     asked: str
@@ -61,6 +65,7 @@ class Row:
     delta: float
     bound: float
     errors: dict[str, float]
+    seconds: float = 0.0
 
     def cells(self) -> list[str]:
         """Return the row of the table."""
@@ -87,9 +92,11 @@ def planned(asked: str, d: int, epsilon: float, delta: float) -> Plan:
 
 
 def row_of(asked: str, d: int, epsilon: float, delta: float) -> Row:
+    start = time.process_time()
     plan = planned(asked, d, epsilon, delta)
     errors = {own.mechanism: own.error for own in plan.comparison if own.error is not None}
-    return Row(asked, d, epsilon, delta, plan.lower_bound, errors)
+    bound = plan.lower_bound
+    return Row(asked, d, epsilon, delta, bound, errors, time.process_time() - start)
 
 
 def peers_of(rows: list[Row], python: str) -> Iterator[Row]:
@@ -102,22 +109,36 @@ def peers_of(rows: list[Row], python: str) -> Iterator[Row]:
         yield Row(row.asked, row.d, row.epsilon, row.delta, row.bound, {**row.errors, **more})
 
 
-def rows_of(*, quick: bool) -> Iterator[Row]:
-    for asked in QUESTIONS:
-        for d in QUICK if quick else SIZES:
-            for epsilon in (1.0,) if quick else EPSILONS:
-                for delta in DELTAS:
-                    yield row_of(asked, d, epsilon, delta)
+def rows_of(*, quick: bool, kept: Path | None = None) -> Iterator[Row]:
+    """Yield all rows; `kept` has those that need not be made again.
+
+    Args:
+        quick: whether few are enough.
+        kept: a file of rows, a JSON object a line, which is added to.
+    """
+    known = {}
+    if kept is not None and kept.exists():
+        for line in kept.read_text(encoding="utf-8").splitlines():
+            row = Row(**json.loads(line))
+            known[row.asked, row.d, row.epsilon, row.delta] = row
+    sizes, epsilons = (QUICK, (1.0,)) if quick else (SIZES, EPSILONS)
+    for own in product(QUESTIONS, sizes, epsilons, DELTAS):
+        if own not in known and kept is not None:
+            known[own] = row_of(*own)
+            with kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(known[own]), ensure_ascii=False) + "\n")
+        yield known[own] if own in known else row_of(*own)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--peer", metavar="PYTHON", help="an interpreter with opendp, diffprivlib")
     parser.add_argument("--quick", action="store_true", help="few columns, ε = 1")
+    parser.add_argument("--rows", metavar="FILE", type=Path, help="where rows are kept")
     given = parser.parse_args()
     print(" | ".join(HEAD))
     rows = []
-    for row in rows_of(quick=given.quick):
+    for row in rows_of(quick=given.quick, kept=given.rows):
         rows.append(row)
         print(" | ".join(row.cells()), flush=True)
     if given.peer:

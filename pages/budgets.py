@@ -2,7 +2,8 @@
 """Write the tables of docs/budgets.md, and draw its figure: `python -m pages.budgets [part …]`.
 
 Parts are noises (minutes), peers (where `--peer` names an interpreter with opendp and diffprivlib),
-readings and figure; without one all but peers.
+readings, map and figure; without one all but peers. The last two are of all rows that
+`python -m benchmarks.budgets --rows FILE` makes in some ten minutes, and are read from that FILE.
 """
 
 from __future__ import annotations
@@ -10,9 +11,20 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.budgets import HEAD, PEERS, QUESTIONS, Row, peers_of, planned, row_of
+from benchmarks.budgets import (
+    EPSILONS,
+    HEAD,
+    PEERS,
+    QUESTIONS,
+    SIZES,
+    Row,
+    peers_of,
+    row_of,
+    rows_of,
+)
 from benchmarks.solver import ROOT
 
 import lownoise as ln
@@ -39,13 +51,14 @@ PICTURE = IMAGES / "budgets.svg"
 SHOWN = (1, 4, 16, 32, 64, 128)
 ALONE = ((0.1, 1e-6), (8.0, 1e-6))  # of 16 columns
 MEANS = next(iter(QUESTIONS))
-DRAWN = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128)
-BUDGETS = ((0.1, 1e-6), (1.0, 1e-6), (4.0, 1e-9))
+MAPPED = (0.0, 1e-6)
+BUDGETS = ((0.1, 1e-6), (1.0, 1e-6), (8.0, 1e-9))
 COLORS = {
     "gaussian": "#1f5fa8",
     "k_norm": "#c1561b",
     "laplace": "#76808a",
     "radial": "#2a8a57",
+    "staircase": "#8a4fa3",
 }
 ASKED = ln.approx_dp(1.0, 1e-6)
 EVENTS: dict[str, tuple[Event, bool]] = {
@@ -73,6 +86,30 @@ def rows() -> list[Row]:
 
 def noises() -> str:
     return table(list(HEAD), [row.cells() for row in rows()], words=1)
+
+
+def least(row: Row) -> str:
+    """Return the least noise of a row, and its error over the bound."""
+    best, error = next(iter(row.errors.items()))
+    return f"{best} {error / row.bound:.3g}"
+
+
+def map_of(found: list[Row]) -> str:
+    """Return what is least of every question, at every budget and in every dimension."""
+    known = {(row.asked, row.d, row.epsilon, row.delta): least(row) for row in found}
+    head = ["asked", "d", "δ", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)]
+    body = [
+        [
+            asked,
+            str(d),
+            f"{delta:g}".replace("e-0", "e-"),
+            *(known[asked, d, epsilon, delta] for epsilon in EPSILONS),
+        ]
+        for asked in QUESTIONS
+        for d in SIZES
+        for delta in MAPPED
+    ]
+    return table(head, body, words=1)
 
 
 def peers(python: str) -> str:
@@ -136,31 +173,31 @@ def readings() -> str:
     return table(["spend", *(f"`{reading}`" for reading in READINGS)], body, words=6)
 
 
-def draw() -> None:
+def draw(found: list[Row]) -> None:
     figure, panels = figure_of(1, len(BUDGETS), 9.2, 3.6)
     for panel, (epsilon, delta) in zip(panels[0], BUDGETS, strict=True):
         lines: dict[str, list[tuple[int, float]]] = {name: [] for name in COLORS}
-        for d in DRAWN:
-            plan = planned(MEANS, d, epsilon, delta)
-            least = plan.comparison[0].error or 1.0
-            for own in plan.comparison:
-                if own.error is not None and own.mechanism in lines:
-                    lines[own.mechanism].append((d, own.error / least))
+        for row in found:
+            if (row.asked, row.epsilon, row.delta) != (MEANS, epsilon, delta):
+                continue
+            best = min(row.errors.values())
+            for name in lines.keys() & row.errors.keys():
+                lines[name].append((row.d, row.errors[name] / best))
         for name, line in lines.items():
             if line:
                 label = name.replace("_", "-")
                 panel.plot(*zip(*line, strict=True), "-o", ms=3, color=COLORS[name], label=label)
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
-        panel.set_xticks((1, 4, 16, 64), ("1", "4", "16", "64"))
-        panel.set_yticks((1, 2, 3, 4, 5), ("1", "2", "3", "4", "5"))
+        panel.set_xticks((1, 4, 16, 64, 200), ("1", "4", "16", "64", "200"))
+        panel.set_yticks((1, 2, 3, 5, 10), ("1", "2", "3", "5", "10"))
         panel.minorticks_off()
-        panel.set_ylim(0.9, 6)
+        panel.set_ylim(0.9, 14)
         panel.set_title(f"ε = {epsilon:g}, δ = $10^{{{math.log10(delta):.0f}}}$", fontsize=9)
         panel.set_xlabel("columns in [0, 1]")
         panel.grid(axis="y", color="#e3e6ea", lw=0.6)
     panels[0, 0].set_ylabel("error over the least")
-    panels[0, 0].legend(frameon=False, loc="upper right", fontsize=8)
+    panels[0, -1].legend(frameon=False, loc="upper right", fontsize=8)
     save(figure, PICTURE)
 
 
@@ -169,17 +206,22 @@ PARTS: dict[str, Callable[[], str]] = {"noises": noises, "readings": readings}
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS, "figure"])
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS, "map", "figure"])
     parser.add_argument("--peer", metavar="PYTHON")
+    parser.add_argument("--rows", metavar="FILE", type=Path, help="rows that are kept")
     given = parser.parse_args()
     wanted = {name: PARTS[name] for name in given.parts or PARTS if name in PARTS}
     if given.peer:
         wanted["peers"] = lambda: peers(given.peer)
+    found: list[Row] = []
+    if not given.parts or {"map", "figure"} & set(given.parts):
+        found = [*rows_of(quick=False, kept=given.rows)]
+        wanted["map"] = lambda: map_of(found)
     for name, body in wanted.items():
         text = written(PAGE.read_text(encoding="utf-8"), name, body())
         PAGE.write_text(text, encoding="utf-8")
-    if not given.parts or "figure" in given.parts:
-        draw()
+    if found:
+        draw(found)
     return 0
 
 

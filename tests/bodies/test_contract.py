@@ -158,15 +158,14 @@ def test_an_image_holds_the_images(name, kind):
         "signs": -np.eye(d)[::-1],
         "sums": np.tril(np.ones((2, d))) / 2,
     }[kind]
-    if any(word in name for word in ("section", "product", "oracle")):
-        with pytest.raises(PlanError, match="no known image; use"):
-            body.mapped(rows)
-        return
     image = body.mapped(rows)
     seen = held @ rows.T
     turned = np.vstack([np.eye(len(rows)), RNG.normal(size=(4, len(rows)))])
-    found = image.extent_up(turned, np.zeros(len(rows)))
+    zero = np.zeros(len(rows))
+    found, length = image.extent_up(turned, zero), image.length_up(turned, zero)
     assert np.all(np.max(np.abs(seen @ turned.T), axis=0) <= found * (1 + 1e-12))
+    assert np.max(np.linalg.norm(seen @ turned.T, axis=1)) <= length * (1 + 1e-12)
+    assert image.scaled(2.0).extent_up(turned, zero) == pytest.approx(2 * found, rel=1e-12)
 
 
 @every
@@ -245,9 +244,9 @@ def test_a_kind_from_outside_says_all_that_follows_from_lengths():
     assert body.projected(np.array([0])) is None
     assert body.with_multipliers(np.ones(2)) is body
     assert body.multipliers is None
-    for ask in (lambda: body.scaled(2.0), lambda: body.mapped(np.eye(2))):
-        with pytest.raises(PlanError, match=r"Segment has no known .*; use"):
-            ask()
+    assert body.mapped(np.ones((1, 2))).widths() == pytest.approx([7.0])
+    with pytest.raises(PlanError, match=r"Segment has no known .*; use"):
+        body.scaled(2.0)
     with pytest.raises(PlanError, match="no known size"):  # no facets, and no list of vertices
         PlacedNorm(ImageNorm(np.ones(1), NormBall(1, 1.0)), np.array([0]), 2).sensitivity_up(body)
 

@@ -10,6 +10,7 @@ from pages.pure import rows_of
 
 TEXT = page.PAGE.read_text(encoding="utf-8")
 NOISES = rows_of(TEXT, "noises")
+MAP = rows_of(TEXT, "map")
 QUICK = [row for row in NOISES if int(row[1]) <= 16]
 BOX = [row for row in NOISES if row[0] == page.MEANS and row[2] == "1" and row[3] == "1e-6"]
 
@@ -35,6 +36,23 @@ def test_errors_are_as_stated(row):
     assert names[0] == names[1]
     over = [[float(part.split(" ")[1]) for part in own.split(", ")] for own in (found[7], row[7])]
     assert over[0] == pytest.approx(over[1], rel=0.02)
+
+
+def test_the_map_has_every_budget_and_dimension():
+    assert [(row[0], int(row[1]), float(row[2])) for row in MAP] == [
+        (q, d, delta) for q in budgets.QUESTIONS for d in budgets.SIZES for delta in page.MAPPED
+    ]
+
+
+@pytest.mark.parametrize("row", MAP[2:50:9], ids=lambda row: " ".join(row[:3]))
+def test_what_is_least_is_as_mapped(row):
+    """At one of five epsilons, which takes turns; of few columns, whose plans are quick."""
+    at = (int(row[1]) + len(row[0])) % len(budgets.EPSILONS)
+    name, over = row[3 + at].split(" ")
+    found = budgets.row_of(row[0], min(int(row[1]), 64), budgets.EPSILONS[at], float(row[2]))
+    assert page.least(found).split(" ")[0] == name
+    if int(row[1]) <= 64:
+        assert float(page.least(found).split(" ")[1]) == pytest.approx(float(over), rel=0.02)
 
 
 def test_what_others_add_is_what_their_formulas_say():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans under a pure budget: what is compared, what is promised, what is refused."""
 
+import json
 import math
 
 import numpy as np
@@ -8,8 +9,11 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import BudgetError, LownoiseError, PlanError
+from lownoise.numbers.packing import packed
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.planning.pure_noise import Setting, recursive
+from lownoise.planning.pure_levels import recursive
+from lownoise.planning.pure_noise import Setting
+from lownoise.release import codec
 from lownoise.release.guarantees import allowed
 from pure.documents import NAMES
 
@@ -271,6 +275,50 @@ def test_levels_that_cannot_be_had_leave_the_others(kinds):
     assert noise.levels[1].dimension <= 7
 
 
+CORNERS = np.random.default_rng(3).choice([-1.0, 1.0], size=(8, 24))
+LENGTHS = np.geomspace(1.0, 1e-3, 8)
+SORTED = np.geomspace(1.0, 1e-4, 16)
+
+
+def far_points(name):
+    """Return points of a set of which a level has no norm, shape (n, d)."""
+    rng = np.random.default_rng(1)
+    if name == "zonotope":
+        return rng.choice([-1.0, 1.0], size=(400, 24)) @ (LENGTHS[:, None] * CORNERS).T
+    points = rng.normal(size=(400, 16)) ** 3
+    return SORTED * points / np.sort(np.abs(points), axis=1)[:, -2:].sum(axis=1)[:, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "domain"),
+    [
+        ("zonotope", ln.image(LENGTHS[:, None] * CORNERS, ln.Box(-np.ones(24), np.ones(24)))),
+        ("sorted", ln.image(np.diag(SORTED), ln.TopBall(16, 2))),
+    ],
+)
+def test_levels_are_ellipsoids_where_the_body_has_no_norm(name, domain):
+    """They err less than one ellipsoid, hold all changes, and a file has them as they are."""
+    plan = means(domain, size=1, mechanism="recursive")
+    assert plan.error < 0.9 * means(domain, size=1, mechanism="ellipsoid").error
+    noise, unit = plan.terms.mechanism.noise, plan.terms.mechanism.totals.unit
+    assert noise.around
+    points = far_points(name) / unit
+    changes = points[:200] - points[-200:]
+    cost = np.zeros(len(changes))
+    for level in noise.levels:
+        n = level.dimension
+        seen = changes if n == noise.dimension else changes @ noise.rows[:n].T
+        cost += level.gauge.norm_up(seen) / level.scale
+    assert 0.3 < np.max(cost) <= 1 + 1e-9  # ε
+    document = json.loads(plan.to_json())
+    assert ln.verify(plan.to_json())
+    level = document["terms"]["noise"]["levels"][min(noise.around)]
+    level["factor"] = packed(noise.levels[min(noise.around)].gauge.factor / 2)
+    document["digest"] = codec.digest(document)
+    failed = [own.found for own in ln.verify(json.dumps(document)).checks if not own.holds]
+    assert failed == ["noise is too small for the budget"]
+
+
 def test_levels_are_split_so_that_no_other_split_is_better():
     """Moving ε from any level to another makes the error larger."""
     plan = counts(LONG)
@@ -280,8 +328,9 @@ def test_levels_are_split_so_that_no_other_split_is_better():
         epsilon=1.0,
         delta=0.0,
     )
-    found = recursive(setting)
+    found = recursive(setting, lambda: np.eye(setting.kept.size))  # which no level asks for
     noise = found.noise
+    assert not noise.around
     metric = np.square(found.totals.unit)
 
     def error(scales):

@@ -14,7 +14,7 @@ T is made of whole numbers over 2^20, so that what is drawn and what is bounded 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, final
@@ -24,7 +24,7 @@ import numpy as np
 from lownoise.errors import FileError, PlanError
 from lownoise.kinds import PACKED, Field, positive
 from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, composed
-from lownoise.noise.pure import KNormNoise
+from lownoise.noise.pure import FACTOR, KNormNoise, ellipsoid_norm
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.intervals import precision
 from lownoise.sets.norms import norm_of
@@ -96,7 +96,11 @@ class _Turned:
 
 
 def _levels(noise: RecursiveNoise) -> list[dict[str, Any]]:
-    return [{"coordinates": level.dimension, "scale": level.scale} for level in noise.levels]
+    found = []
+    for i, level in enumerate(noise.levels):
+        own = {"factor": FACTOR.write(level.gauge.ellipsoid)} if i in noise.around else {}
+        found.append({"coordinates": level.dimension, "scale": level.scale, **own})
+    return found
 
 
 def _made(changes: AbstractBody, _: float, rows: Vector, levels: Any) -> RecursiveNoise:  # noqa: ANN401
@@ -104,21 +108,32 @@ def _made(changes: AbstractBody, _: float, rows: Vector, levels: Any) -> Recursi
     scales = [positive(level["scale"], "noise.levels.scale") for level in levels]
     if any(type(n) is not int or not 1 <= n <= len(rows) for n in sizes):
         raise FileError("noise.levels do not fit noise.rows")
-    bodies = [changes, *(changes.mapped(rows[:n]) for n in sizes[1:])]
-    own = [KNormNoise(norm_of(b), scale) for b, scale in zip(bodies, scales, strict=True)]
-    return RecursiveNoise(rows, tuple(own))
+    around = {
+        i: FACTOR.read(level["factor"], "noise.levels.factor")
+        for i, level in enumerate(levels)
+        if "factor" in level
+    }
+    if any(len(factor) != sizes[i] for i, factor in around.items()):
+        raise FileError("noise.levels do not fit their factors")
+    own = []
+    for i, (n, scale) in enumerate(zip(sizes, scales, strict=True)):
+        body = changes if i == 0 else changes.mapped(rows[:n])
+        gauge = ellipsoid_norm(around[i]) if i in around else norm_of(body)
+        own.append(KNormNoise(gauge, scale))
+    return RecursiveNoise(rows, tuple(own), frozenset(around))
 
 
 @NOISES.kind("recursive", Field("rows", PACKED), Field("levels", attribute=_levels), make=_made)
 @final
 @dataclass(frozen=True, eq=False)
 class RecursiveNoise(AbstractNoise):
-    """Noise of several levels, each K-norm noise of the body that the earlier ones left.
+    """Noise of several levels, each K-norm noise of what the earlier ones left, or around it.
 
     Args:
         rows: T, shape (d, d), entries in [−1, 1], whole numbers over 2^20; level j > 1 works in its
             first nⱼ rows.
         levels: the noise of each level, two at least, on n₁ = d > n₂ > … coordinates.
+        around: the levels, from 0, whose norm is an ellipsoid's around the body, not the body's.
 
     Raises:
         PlanError: where the levels do not fit, or T is not made so or has no inverse.
@@ -126,6 +141,7 @@ class RecursiveNoise(AbstractNoise):
 
     rows: Vector
     levels: tuple[KNormNoise, ...]
+    around: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         sizes = [level.dimension for level in self.levels]
@@ -177,7 +193,7 @@ class RecursiveNoise(AbstractNoise):
 
     def scaled(self, factor: float) -> RecursiveNoise:
         """Return so many times this noise."""
-        return RecursiveNoise(self.rows, tuple(own.scaled(factor) for own in self.levels))
+        return replace(self, levels=tuple(own.scaled(factor) for own in self.levels))
 
     @cached_property
     def kept(self) -> tuple[Vector, ...]:

@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,12 +27,13 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import decimal_up
 from lownoise.planning.exchange import apart
 from lownoise.planning.gaussian import checked_weights, full_shape
+from lownoise.planning.pure_levels import recursive
 from lownoise.planning.pure_noise import (
     Setting,
     ellipsoid,
+    ellipsoid_factor,
     independent,
     k_norm,
-    recursive,
 )
 from lownoise.planning.pure_steps import (
     fine,
@@ -68,6 +69,8 @@ if TYPE_CHECKING:
     from lownoise.solvers import Solution
 
     Mechanism = AdditiveMechanism | ResponseMechanism
+
+T = TypeVar("T")
 
 _STEP_BITS = 32  # log2 of the noise in grid steps, at the least
 _COUNT_BITS = 30  # the same, for counts of records
@@ -209,7 +212,9 @@ def _builders(
     mechanisms: dict[str, Callable[[], Mechanism]] = {
         "k_norm": lambda: k_norm(setting),
         "ellipsoid": lambda: _around(ellipsoid, setting, solved(), asked),
-        "recursive": lambda: recursive(setting),
+        "recursive": lambda: recursive(
+            setting, lambda: _around(ellipsoid_factor, setting, solved(), asked)
+        ),
         "laplace": lambda: independent(setting),
         **{name: partial(build, setting) for name, build in others.items()},
     }
@@ -291,12 +296,12 @@ def _unmoved() -> Mechanism:
 
 
 def _around(
-    noise: Callable[[Setting, AbstractShape], AdditiveMechanism],
+    noise: Callable[[Setting, AbstractShape], T],
     setting: Setting,
     found: Solution | None,
     asked: tuple[Any, Vector, float],
-) -> AdditiveMechanism:
-    """Return noise around the least ellipsoid of all changes.
+) -> T:
+    """Return noise around the least ellipsoid of all changes, or what it is made of.
 
     Raises:
         PlanError: where none change.

@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every body of changes can say of itself, and every set whose lengths can be bounded.
+"""What every body of changes can say of itself.
 
 Privacy rests on what ends in `_up`: it reads the final integers and the final noise, and rounds
 up.
-
-A set over which squares of lengths can be bounded is what every oracle body asks. It gives points
-of its own and upper bounds on ‖A(x − c)‖². Of a user's program both are that program's word; of the
-sets in `compound` both are proved. A point is encoded as a row of numbers, and `place` decodes it:
-a point of F·B is encoded as its x in B, so that it is one for certain.
 """
 
 from __future__ import annotations
@@ -15,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -206,11 +202,9 @@ class AbstractBody(ABC):
             rows: shape (k, d); each entry a whole number over 2^b, for a small b.
 
         Raises:
-            PlanError: where a body of this kind has no form there, or has too fine numbers.
+            PlanError: where a body of this kind has too fine numbers.
         """
-        raise PlanError(
-            f"a body of kind {type(self).__name__} has no known image; use ln.Box or ln.Points"
-        )
+        return MappedBody(self, frozen(rows))
 
     def projected(self, kept: Integers) -> AbstractBody | None:
         """Return the projection to rising coordinates, shape (r,); None where none is known."""
@@ -322,128 +316,55 @@ class RoundedBody(AbstractBody):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Farthest:
-    """What is known of a greatest value.
+class MappedBody(AbstractBody):
+    """rows·S of a body that has no form there: all it knows is what the body itself can say.
+
+    Made by `mapped`. No norm is known of it but on a line, and how far it reaches in any other is.
 
     Args:
-        point: the code of a point of the set that is far out, shape (w,); or of two, shape (2, w),
-            or of several pairs, shape (n, 2, w).
-        upper: at least the greatest value over the set.
+        body: S, which does not move.
+        rows: shape (k, d).
+
+    Examples:
+        >>> from lownoise.sets.bodies import SymmetricBox
+        >>> own = MappedBody(SymmetricBox(np.array([3.0, 4.0])), np.array([[1.0, 1.0]]))
+        >>> own.widths().round(9)
+        array([7.])
     """
 
-    point: Vector
-    upper: float
-
-
-class AbstractSet(ABC):
-    """A bounded set K ⊂ R^d that says how far it reaches."""
-
-    center: Vector
-    extent: Vector
+    body: AbstractBody
+    rows: Vector
 
     @property
     def dimension(self) -> int:
-        """The number of coordinates d."""
-        return int(self.center.size)
+        """The number of rows k."""
+        return len(self.rows)
 
     @property
-    @abstractmethod
-    def width(self) -> int:
-        """How many numbers encode a point."""
-
-    @property
-    @abstractmethod
     def spanning(self) -> Vector:
-        """Codes of points that span the flat that K fills, shape (n, w)."""
+        """The images of what spans the body."""
+        return np.asarray(self.body.spanning @ self.rows.T)
 
-    @property
-    def bounds_differences(self) -> bool:
-        """Whether it bounds differences of its points, too: it does, as a rule."""
-        return True
+    def length_up(self, matrix: Vector, center: Vector) -> float:
+        """Return at least the body's under both maps, and what the product of them is off by."""
+        both, off = self._after(matrix)
+        found = self.body.length_up(both, np.zeros(self.body.dimension))
+        return up(found + float(np.linalg.norm(off)) * (1 + growth(off.size + 9)))
 
-    @property
-    def sides(self) -> tuple[Vector, Vector] | None:
-        """The least and greatest of each coordinate, where these are known without a search."""
-        return None
+    def extent_up(self, matrix: Vector, center: Vector) -> Vector:
+        """Return at least the body's, row by row."""
+        both, off = self._after(matrix)
+        found = self.body.extent_up(both, np.zeros(self.body.dimension))
+        return np.asarray(grown(found + off, LAST))
 
-    def length_up(self, step: Vector, origin: Vector | None = None, count: float = 0.0) -> float:
-        """Return at least the greatest length of what `radius_up` is of, in steps, shape (d,).
+    @cached_property
+    def _size(self) -> Vector:
+        return np.abs(self.rows) @ self.body.widths()
 
-        Asked where `sides` are known.
-        """
-        return math.inf
+    def _after(self, matrix: Vector) -> tuple[Vector, Vector]:
+        size = np.abs(matrix) @ self._size
+        return matrix @ self.rows, grown(growth(sum(self.rows.shape) + 9) * size)
 
-    def radius_up(
-        self, shape: AbstractShape, origin: Vector | None = None, count: float = 0.0
-    ) -> float | None:
-        """Return at least max √(sᵀM⁻¹s) where that is bounded otherwise than by lengths; else None.
-
-        Args:
-            shape: of the noise M on all coordinates, and on the count where there is one.
-            origin: where s is (x − origin, count), shape (d,); None where s is a difference.
-            count: what a record counts; 0 where that is none of the coordinates.
-        """
-        return None
-
-    @property
-    def points(self) -> Vector:
-        """Codes of points to start a search from, shape (n, w): those that span it, as a rule."""
-        return self.spanning
-
-    @property
-    def doubt(self) -> Vector:
-        """How far off `place` is, shape (d,)."""
-        return np.zeros(self.dimension)
-
-    @abstractmethod
-    def place(self, encoded: Vector) -> Vector:
-        """Return the points of those codes, shapes (..., w) and (..., d)."""
-
-    def knows(self, encoded: Vector) -> bool:
-        """Return whether a row, shape (w,), is the code of a point of K.
-
-        Where `place` brings whatever is encoded into K, every row of numbers is.
-        """
-        return bool(np.all(np.isfinite(encoded)))
-
-    def far(self, center: Vector) -> Vector:
-        """Return at least |x − center| over K, shape (d,)."""
-        return np.asarray(grown(self.extent + np.abs(self.center - center), LAST))
-
-    @abstractmethod
-    def farthest(self, matrix: Vector, center: Vector) -> Farthest:
-        """Return a point far out under a map, and at least max ‖matrix·(x − center)‖²."""
-
-    @abstractmethod
-    def farthest_pair(self, matrix: Vector) -> Farthest:
-        """Return two points far apart, and at least max ‖matrix·(x − y)‖²."""
-
-    @property
-    def effort(self) -> float:
-        """About how many numbers are looked at for one direction; infinite: do not ask for many."""
-        return math.inf
-
-    @property
-    def loose(self) -> bool:
-        """Whether widths say much more than its bounds on lengths, which take a search."""
-        return False
-
-    def sorted_parts(self) -> tuple[AbstractSet | None, AbstractSet | None]:
-        """Return two sets that together reach as far, the second loose; None for an empty one."""
-        return (None, self) if self.loose else (self, None)
-
-    @abstractmethod
-    def support_up(self, direction: Vector, about: Vector) -> float:
-        """Return at least max ⟨θ, x − about⟩ over K; shapes (d,)."""
-
-    def supports_up(self, directions: Vector, about: Vector) -> Vector:
-        """Return the same of each row of directions, shapes (n, d) and (n,)."""
-        return np.array([self.support_up(direction, about) for direction in directions])
-
-    @abstractmethod
-    def extreme(self, direction: Vector) -> Vector:
-        """Return the code of a point that should be extreme along θ, shape (w,)."""
-
-    def extremes(self, directions: Vector) -> Vector:
-        """Return the same of each row of directions, shapes (n, d) and (n, w)."""
-        return np.array([self.extreme(direction) for direction in directions])
+    def scaled(self, factor: float) -> AbstractBody:
+        """Return factor·S; `factor` is a power of two."""
+        return MappedBody(self.body.scaled(factor), self.rows)

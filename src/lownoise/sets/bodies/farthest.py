@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.numbers.rounding import LAST, ROUGH, grown, growth
-from lownoise.sets.bodies.abstract import Farthest
+from lownoise.sets.bodies.reach import Farthest
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.bodies.abstract import AbstractSet
+    from lownoise.sets.bodies.reach import AbstractSet
 
 
 def affine_farthest(

@@ -13,7 +13,7 @@ from lownoise.sets.bodies.farthest import root_up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.bodies.abstract import AbstractSet
+    from lownoise.sets.bodies.reach import AbstractSet
 
 _MOST_CENTERS = 40
 NEAR = 1e-9  # of the radius: how near its least is enough

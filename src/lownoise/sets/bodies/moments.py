@@ -33,7 +33,6 @@ import numpy as np
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import euclidean
 from lownoise.numbers.rounding import LAST, POWER, ROUGH, grown, growth, shrunk
-from lownoise.sets.bodies.abstract import AbstractSet, Farthest
 from lownoise.sets.bodies.moment_forms import (
     Averaged,
     Greatest,
@@ -43,6 +42,7 @@ from lownoise.sets.bodies.moment_forms import (
     greatest,
     moments_up,
 )
+from lownoise.sets.bodies.reach import AbstractSet, Farthest
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Chosen, Integers, Vector

@@ -31,7 +31,7 @@ from lownoise.sets.bodies.lengths import body_length, most_cones
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sets.bodies.abstract import AbstractSet
+    from lownoise.sets.bodies.reach import AbstractSet
 
 _LOOSELY = 2.0**-17  # how close bounds are where each direction is a search
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from lownoise.errors import DomainError
 from lownoise.numbers.rounding import LAST, grown, growth
-from lownoise.sets.bodies.abstract import AbstractSet, Farthest
+from lownoise.sets.bodies.reach import AbstractSet, Farthest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

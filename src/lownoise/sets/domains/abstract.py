@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sets.bodies.abstract import AbstractSet
+    from lownoise.sets.bodies.reach import AbstractSet
     from lownoise.sets.domains.image import Image
     from lownoise.sets.domains.oracle import Oracle
     from lownoise.sets.unit_balls import AbstractUnitBall

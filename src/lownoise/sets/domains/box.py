@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sets.bodies.abstract import AbstractSet
+    from lownoise.sets.bodies.reach import AbstractSet
     from lownoise.sets.domains.abstract import Piece
     from lownoise.sets.domains.coordinates import Coordinates
 
