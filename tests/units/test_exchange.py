@@ -63,8 +63,10 @@ def square(noise, change):
         inner, layout = noise.inner.covariance(), noise.tables.layout
         total = 0.0
         for space, one in pieces(layout, change, noise.width):
-            sigma = float(noise.tables.orbit_deviations[space.orbit])
-            total += quadratic(np.kron(differences(space), inner) * sigma**2, one)
+            sigma, own = float(noise.tables.orbit_deviations[space.orbit]), inner
+            if noise.all_rows is not None and not space.sizes:
+                sigma, own = 1.0, noise.all_rows.covariance()
+            total += quadratic(np.kron(differences(space), own) * sigma**2, one)
         return total
     if hasattr(noise, "layout"):
         total = 0.0

@@ -69,11 +69,13 @@ class GroupDual:
         values: on what a record changes in one group.
         plain: the same for weights of one on the columns, of Gaussian noise.
         tables: on which groups there are.
+        apart: of totals, on differences of two records, where one becomes another.
     """
 
     values: AbstractDual
     plain: AbstractDual | None
     tables: ResidualDual
+    apart: AbstractDual | None = None
 
 
 @final

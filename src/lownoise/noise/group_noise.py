@@ -13,6 +13,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractNoise, Loss, gaussian_loss
+from lownoise.noise.exchanges import exchange_up
 from lownoise.noise.groups import GroupTotals
 from lownoise.noise.marginals import MarginalTotals, Piece
 from lownoise.noise.mechanism import AdditiveMechanism, covering
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from lownoise.questions.mean import AbstractGrouped
     from lownoise.sensitivity.factors import AbstractShape
 
+_TINY = 2.0**-40
 _FARTHEST = 2.0**56  # of a deviation, in steps: 64 times that still fits 64 bits
 
 
@@ -48,6 +50,8 @@ class GroupNoise(AbstractNoise):
         inner: of shape L, in steps.
         tables: σ_A.
         public: whether the number of records is, whose count of all rows then has no noise.
+        all_rows: what the sums of all rows have in place of σ_∅·L, in steps, where records become
+            others and have no count; None for that.
 
     Raises:
         PlanError: where integers do not hold it.
@@ -56,15 +60,18 @@ class GroupNoise(AbstractNoise):
     inner: GaussianNoise
     tables: ResidualNoise
     public: bool = False
+    all_rows: GaussianNoise | None = None
 
     def __post_init__(self) -> None:
         widest = float(np.max(self.inner.shape.deviations(), initial=0.0))
-        for deviation, inside in self.tables.widest():
-            if not deviation * 2.0 ** (inside / 2) * widest < _FARTHEST:
-                raise PlanError(
-                    "noise of some group is beyond what integers hold; give a larger budget, or "
-                    "fewer attributes"
-                )
+        reached = [d * 2.0 ** (inside / 2) * widest for d, inside in self.tables.widest()]
+        if self.all_rows is not None:
+            reached.append(float(np.max(self.all_rows.shape.deviations(), initial=0.0)))
+        if not all(far < _FARTHEST for far in reached):
+            raise PlanError(
+                "noise of some group is beyond what integers hold; give a larger budget, or "
+                "fewer attributes"
+            )
 
     @property
     def width(self) -> int:
@@ -89,6 +96,8 @@ class GroupNoise(AbstractNoise):
     def loss(self, changes: GroupChanges) -> Loss:  # type: ignore[override]  # what groups have
         """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
         one, times = of_one_row(changes)
+        if self.all_rows is not None:
+            return gaussian_loss(times_up(times, self._exchanged(one)))
         own = one.inner.radius_up(self.inner.shape)
         if not one.count and one.apart is None:
             found = grown(own * self.tables.radius_up(one.tables))
@@ -107,16 +116,37 @@ class GroupNoise(AbstractNoise):
         found = sqrt_up(fraction_up(max(most, h * beside)))
         return gaussian_loss(times_up(times, found))
 
+    def _exchanged(self, one: GroupChanges) -> float:
+        """Return at least μ where all rows' sums have noise of their own."""
+        if one.pairs is None:
+            return math.inf
+        assert self.all_rows is not None  # noqa: S101 (asked above)
+        orbits, variances = one.tables.orbits, self.tables.variances
+        with np.errstate(divide="ignore"):
+            h = grown(float(np.sum(orbits.trace[1:] / variances[1:])))
+        both = TableChanges(orbits, SUBSTITUTE).cost_up(variances)
+        across = grown(max(both / 2 - h * (1 - _TINY), 0.0))
+        shapes = self.inner.shape, self.all_rows.shape
+        return sqrt_up(exchange_up(one.pairs, *shapes, h, across))
+
     @cached_property
     def count_variance(self) -> Fraction:
         """The variance of the count in LLᵀ, exactly."""
         _, entries = self.inner.shape.row(self.width - 1)
         return sum((Fraction(e) ** 2 for e in entries.tolist()), Fraction(0))
 
+    def apart(self, space: Any) -> bool:  # noqa: ANN401 (a residual space)
+        """Return whether a space is that of all rows, whose sums have noise of their own."""
+        return self.all_rows is not None and not space.sizes
+
     @cached_property
-    def _rows(self) -> Vector:
-        """L with a column of zeros before it, shape (w, w + 1)."""
-        shape, w = self.inner.shape, self.width
+    def _every_rows(self) -> tuple[Vector, Vector]:
+        own = self.inner if self.all_rows is None else self.all_rows
+        return self._rows_of(self.inner.shape), self._rows_of(own.shape)
+
+    def _rows_of(self, shape: AbstractShape) -> Vector:
+        """Return L with a column of zeros before it, shape (w, w + 1)."""
+        w = self.width
         found = np.zeros((w, w + 1))
         for i in range(w):
             places, entries = shape.row(i)
@@ -126,10 +156,11 @@ class GroupNoise(AbstractNoise):
     def part(self, piece: Piece, randomness: Randomness) -> Any:  # noqa: ANN401 (64 bits)
         """Return the rounding of one piece of a draw."""
         space = piece.space
+        own = self.apart(space)
         factor = ProductFactor(
-            scales=(float(self.tables.orbit_deviations[space.orbit]),),
+            scales=(1.0 if own else float(self.tables.orbit_deviations[space.orbit]),),
             spans=((0,),),
-            rows=(self._rows,),
+            rows=(self._every_rows[own],),
             sizes=space.sizes,
             copies=len(piece.sets),
         )
@@ -172,6 +203,10 @@ class GroupNoise(AbstractNoise):
         found = []
         for space in self.tables.layout.spaces:
             sigma = float(self.tables.orbit_deviations[space.orbit]) * 2.0 ** (len(space.sizes) / 2)
+            if self.apart(space):
+                assert self.all_rows is not None  # noqa: S101 (asked by `apart`)
+                found.append(self.all_rows.shape.deviations()[None])
+                continue
             found.append(np.outer(np.full(len(space.sets) * space.length, sigma), own))
             if self.public and not space.sizes:
                 found[-1][:, -1] = 0.0
@@ -212,6 +247,7 @@ def group_mechanism(
     values: AdditiveMechanism,
     deviations: Vector,
     size: int | None = None,
+    all_rows: GaussianNoise | None = None,
 ) -> AdditiveMechanism:
     """Return the integers of groups and their noise.
 
@@ -220,13 +256,14 @@ def group_mechanism(
         values: the mechanism of the mean under `add_remove`, with Gaussian noise.
         deviations: σ of each residual orbit, shape (k,).
         size: the public number of records, None under `add_remove`.
+        all_rows: as of `GroupNoise`; σ of all rows is then not looked at.
     """
     inner: Any = values.totals
     own: Any = values.noise
     tables, noise = group_tables(question, deviations)
     totals = GroupTotals(question=question, inner=inner, tables=tables, size=size)
     public = size is not None and question.counted
-    return AdditiveMechanism(totals, GroupNoise(own, noise, public=public))
+    return AdditiveMechanism(totals, GroupNoise(own, noise, public=public, all_rows=all_rows))
 
 
 def group_values(mechanism: AdditiveMechanism) -> AdditiveMechanism:

@@ -25,7 +25,8 @@ the parts of L⁻¹y and L⁻¹y' beside that of the count are at most √(r² �
 (ours). The count of all rows is public, without noise; sums of all rows then cost no more than
 this, since the inverse of a part of LLᵀ is at most that part of the inverse.
 
-Of totals, which have no count, the middle one is h·D², D the greatest ‖L⁻¹(y − y')‖.
+Of totals, which have no count, the middle one is h·D², D the greatest ‖L⁻¹(y − y')‖; or the sums of
+all rows have noise of another shape, and pairs are measured (`exchanges`).
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import FileError, PlanError
+from lownoise.noise.exchanges import pairs_extent
 from lownoise.noise.marginals import MarginalTotals, Piece
+from lownoise.noise.means import CLAMPED
 from lownoise.noise.tables import tables_of
 from lownoise.noise.totals import AbstractTotals, check_public
 from lownoise.numbers.arrays import frozen
@@ -69,12 +72,15 @@ class GroupChanges:
         count: the last entry of y where one becomes another; 0 where records come and go, or have
             no count.
         apart: the differences of two y where one becomes another and has no count, else None.
+        pairs: all pairs (y, y') where one becomes another and has no count, side by side; None
+            where they are not known.
     """
 
     inner: AbstractBody
     tables: TableChanges
     count: int = 0
     apart: AbstractBody | None = None
+    pairs: AbstractBody | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -193,7 +199,8 @@ class GroupTotals(AbstractGroupTotals):
         inner, tables = self.inner, self.tables.changes
         if self.question.counted:
             return GroupChanges(inner.changes, tables, int(self.grid[-1]))
-        return GroupChanges(inner.changes, tables, apart=inner.becoming)
+        pairs = pairs_extent(inner.query.coding, np.maximum(inner.query.coding.slack, CLAMPED))
+        return GroupChanges(inner.changes, tables, apart=inner.becoming, pairs=pairs)
 
     @property
     def pieces(self) -> Iterator[Piece]:

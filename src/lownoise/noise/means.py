@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from lownoise.sets.domains.coordinates import Coordinates
 
 
-_CLAMPED = 1.0  # steps: more than rounding a value that never changes can be off by
+CLAMPED = 1.0  # steps: more than rounding a value that never changes can be off by
 
 
 def coding_for(
@@ -134,7 +134,7 @@ def coming_extent(coding: AbstractCoding) -> AbstractBody:
     domain: Any = coding.domain  # type: ignore[attr-defined]  # of all others
     body: AbstractBody = domain.symmetrized(coding.pivots, coding.step)
     # also where a coordinate has one value, which is rounded, too
-    return RoundedBody(body, frozen(np.maximum(coding.slack, _CLAMPED)))
+    return RoundedBody(body, frozen(np.maximum(coding.slack, CLAMPED)))
 
 
 @final

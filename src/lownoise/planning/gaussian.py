@@ -119,7 +119,7 @@ def plan_mean(question: Mean, request: Request, changes: AbstractBody | None = N
                 full_shape(solution),
                 parameter,
                 chosen,
-                solution.claim.body.multipliers,
+                solution.claim.body.multipliers if changes is None else None,  # of another body
             ),
         )
         return Plan(terms, status=solution.status)

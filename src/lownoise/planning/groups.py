@@ -19,11 +19,11 @@ from lownoise.noise.measured import MeasuredTables
 from lownoise.noise.mechanism import covering
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.planning.gaussian import plan_mean
+from lownoise.planning.grouped_sums import LEFT, of_totals, plan_totals
 from lownoise.planning.pure import pure_means
 from lownoise.planning.pure_tables import best_split
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_size
-from lownoise.planning.sums import check_coming
 from lownoise.privacy import ApproxDP, PureDP, approx_dp, pure_dp
 from lownoise.questions.attributes import check_labels
 from lownoise.release.group_scales import sums_scales
@@ -32,9 +32,7 @@ from lownoise.release.terms import Terms
 from lownoise.sensitivity.relations import (
     ADD_REMOVE,
     SUBSTITUTE,
-    Change,
     checked_word,
-    exchange_body,
 )
 from lownoise.sensitivity.residuals import TableChanges, marginal_orbits
 from lownoise.sensitivity.residuals.ordered import split_marginals
@@ -59,7 +57,6 @@ _FARTHEST = 4.0  # what noise on the sums of all rows is multiplied by, or divid
 _SEARCH = 60
 _WORTH = 0.01  # of the error: less is not worth noise on several tables
 _LEAST, _ROUGH = 0.01, 1e-3  # of a share
-_LEFT = 2.0**-40  # of μ: another machine may round its sums otherwise
 
 
 def plan_groups(question: AbstractGrouped, request: Request) -> Plan:
@@ -71,7 +68,7 @@ def plan_groups(question: AbstractGrouped, request: Request) -> Plan:
     size = _checked(question, request)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
     if not question.counted:
-        return _totals(question, request, size, order, rtol)
+        return plan_totals(question, request, size, order, rtol)
     share = _EVEN if size is not None or request.exchanged else None
     values = plan_mean(question.mean, _of_groups(request, size, share))
     orbits = split_marginals(question.groups, public=False).plain
@@ -87,7 +84,7 @@ def plan_groups(question: AbstractGrouped, request: Request) -> Plan:
                 'proved by groups with a public number of rows; use relation="add_remove", or ask '
                 "of fewer columns"
             )
-        parameter *= 1 - _LEFT
+        parameter *= 1 - LEFT
         mechanism = _substituted(question, request, size, orbits, tables, own, parameter)
     assert own.plain_evidence is not None  # noqa: S101 (what all plans of means have)
     terms = Terms(
@@ -100,62 +97,6 @@ def plan_groups(question: AbstractGrouped, request: Request) -> Plan:
     )
     status = tables.status if values.status == SOLVED else values.status
     return Plan(terms, status=status)
-
-
-def _totals(
-    question: AbstractGrouped, request: Request, size: int | None, order: float, rtol: float
-) -> Plan:
-    """Return the plan for totals by groups: the noise of totals times that of marginals.
-
-    Where one record becomes another, noise of the shape of differences is tried, too.
-    """
-    one, mean = _of_totals(question, request), question.mean
-    values = plan_mean(mean, one)
-    chosen = mean.coordinates()
-    every = [values]
-    if size is not None or request.exchanged:
-        body = exchange_body(mean.domain, mean.center, chosen, counted=False)
-        every += [] if body is None else [plan_mean(mean, one, body)]
-    orbits = split_marginals(question.groups, public=False).plain
-    tables = solve_residual(orbits, order, ADD_REMOVE, rtol, request.progress)
-    own = values.terms
-    terms = [
-        Terms(
-            question=question,
-            budget=request.budget,
-            order=order,
-            weights=own.weights,
-            evidence=GroupDual(values=own.evidence, plain=own.plain_evidence, tables=tables.dual),
-            mechanism=replace(
-                gaussian_groups(
-                    question,
-                    each.terms.mechanism,
-                    tables.noise,
-                    request.gaussian_parameter * (1 - _LEFT),
-                    size,
-                ),
-                unit=request.unit,
-            ),
-        )
-        for each in every
-    ]
-    best = min(terms, key=lambda each: each.compared * each.mechanism.loss.mu)
-    status = tables.status if values.status == SOLVED else values.status
-    return Plan(replace(best, mechanism=replace(best.mechanism, unit=None)), status=status)
-
-
-def _of_totals(question: AbstractGrouped, request: Request) -> Request:
-    """Return the request of totals of one group: of one record that changes by a point.
-
-    Raises:
-        PlanError: where a part is asked for the count.
-        DomainError: where the hull of the domain and its opposite is not known.
-    """
-    if request.count_share is not None:
-        raise PlanError("count_share is for means; ln.Sum releases no count: leave it out")
-    check_coming(question.mean)
-    rows = None if request.unit is None else replace(request.unit, exchanged=False)
-    return replace(request, relation=Change(question.mean.domain), size=1, unit=rows)
 
 
 def _of_groups(request: Request, size: int | None, share: float | None) -> Request:
@@ -266,7 +207,7 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
     size = _checked(question, request)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
     counted = question.counted
-    one = _of_groups(request, size, None) if counted else _of_totals(question, request)
+    one = _of_groups(request, size, None) if counted else of_totals(question, request)
     if two_steps := size is not None or request.exchanged:
         rows = None if one.unit is None else replace(one.unit, exchanged=False)
         one = replace(one, budget=_halved(one.budget), unit=rows)

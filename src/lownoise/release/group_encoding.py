@@ -12,18 +12,21 @@ from lownoise.certificate.groups import GroupDual
 from lownoise.certificate.tables import ResidualDual
 from lownoise.errors import FileError
 from lownoise.kinds import numbers
+from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.group_noise import group_mechanism, group_values
 from lownoise.noise.joint_groups import JointNoise, joint_mechanism
 from lownoise.noise.measured import MeasuredTables
-from lownoise.release.encoding import evidence_to_dict, relation_to_dict
+from lownoise.release.encoding import evidence_from_dict, evidence_to_dict, relation_to_dict
 from lownoise.release.marginal_evidence import dual_from_dict, dual_to_dict
 from lownoise.release.totals import size_from
+from lownoise.sensitivity.factors import SHAPES
 from lownoise.sensitivity.relations import ADD_REMOVE, Change
 from lownoise.sensitivity.residuals import marginal_orbits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lownoise.certificate import AbstractDual
     from lownoise.noise import AdditiveMechanism
     from lownoise.questions.mean import AbstractGrouped
     from lownoise.release.terms import Terms
@@ -43,7 +46,10 @@ def group_noise_to_dict(
     if isinstance(noise, JointNoise):
         totals: Any = mechanism.totals
         return found if totals.tables is None else {**found, **_tables_to_dict(totals.tables)}
-    return {**found, "deviations": noise.tables.orbit_deviations.tolist()}
+    found["deviations"] = noise.tables.orbit_deviations.tolist()
+    if noise.all_rows is not None:
+        found["all_rows"] = SHAPES.write(noise.all_rows.shape)
+    return found
 
 
 def group_evidence_to_dict(dual: GroupDual) -> dict[str, Any]:
@@ -51,6 +57,7 @@ def group_evidence_to_dict(dual: GroupDual) -> dict[str, Any]:
     return {
         "values": evidence_to_dict(dual.values, dual.plain),
         "tables": dual_to_dict(dual.tables),
+        **({} if dual.apart is None else {"apart": evidence_to_dict(dual.apart, None)}),
     }
 
 
@@ -91,13 +98,43 @@ def groups_from_dict(
     tables = _tables(evidence, question)
     if values.plain_evidence is None:
         raise FileError("evidence is not that of means by groups")
+    apart, all_rows = None, None
+    if "apart" in evidence or "all_rows" in noise:
+        if question.counted:
+            raise FileError("noise.all_rows and evidence.apart are of totals without a count")
+        apart, all_rows = _apart(evidence, question), _all_rows(noise, values.mechanism)
+        if all_rows is not None and deviations[0] != 1:
+            raise FileError("noise.deviations do not begin with the 1 of all_rows")
+    dual = GroupDual(
+        values=values.evidence, plain=values.plain_evidence, tables=tables, apart=apart
+    )
     return replace(
         values,
         question=question,
-        mechanism=group_mechanism(question, values.mechanism, deviations, size),
-        evidence=GroupDual(values=values.evidence, plain=values.plain_evidence, tables=tables),
+        mechanism=group_mechanism(question, values.mechanism, deviations, size, all_rows),
+        evidence=dual,
         plain_evidence=None,
     )
+
+
+def _all_rows(noise: dict[str, Any], values: AdditiveMechanism) -> GaussianNoise | None:
+    """Return the noise that a file states of the sums of all rows; None where it has no other.
+
+    Raises:
+        FileError: where it is no noise of these.
+    """
+    if "all_rows" not in noise:
+        return None
+    shape = SHAPES.read(noise["all_rows"])
+    if shape.dimension != values.length:
+        raise FileError("noise.all_rows is not of one coordinate a sum")
+    return GaussianNoise(shape)
+
+
+def _apart(evidence: dict[str, Any], question: AbstractGrouped) -> AbstractDual | None:
+    if "apart" not in evidence:
+        return None
+    return evidence_from_dict(evidence["apart"], len(question.columns))[0]
 
 
 def _tables_to_dict(tables: MeasuredTables) -> dict[str, Any]:

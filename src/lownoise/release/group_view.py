@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.certificate import order_norm, unit_of
-from lownoise.certificate.groups import SubstituteBound
 from lownoise.errors import PlanError, QuestionError
 from lownoise.noise import AdditiveMechanism, baselines
 from lownoise.noise.group_noise import group_tables
@@ -21,6 +20,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import grown
 from lownoise.privacy import gaussian_dp
+from lownoise.release.group_bounds import GroupBounds
 from lownoise.release.group_scales import sums_embed, sums_scales, tables_covariance
 from lownoise.release.group_words import group_assumptions, group_derived, group_left_out
 from lownoise.release.guarantees import tail_quantile
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.certificate import AbstractDual
+    from lownoise.noise.gaussian import GaussianNoise
     from lownoise.noise.groups import AbstractGroupTotals
     from lownoise.noise.residual import ResidualNoise
     from lownoise.numbers.arrays import Vector
@@ -92,6 +93,16 @@ class GroupView(AbstractView["AbstractGrouped"]):
     def exact_count(self) -> bool:
         """Whether the number of all rows is public, and has no noise in any margin."""
         return self._terms.size is not None and self._terms.gaussian and self.question.counted
+
+    @cached_property
+    def parted(self) -> bool:
+        """Whether the sums of all rows have noise of another shape than others."""
+        return self.exact_count or self._all_rows is not None
+
+    @property
+    def _all_rows(self) -> GaussianNoise | None:
+        noise = self._terms.mechanism.noise
+        return None if isinstance(noise, JointNoise) else noise.all_rows
 
     @cached_property
     def _apart(self) -> ResidualNoise:
@@ -173,10 +184,10 @@ class GroupView(AbstractView["AbstractGrouped"]):
             QuestionError: as `table_deviation`.
         """
         (full, beside), times = self._own_scales, self.table_deviation(chosen)
-        if not self.exact_count:
+        if not self.parted:
             return times * full, times**2 * beside
         apart, alone = self._parts(chosen, times)
-        sums = sums_scales(self.mean_terms.mechanism, self._totals.inner.embed)
+        sums = self._sums_scales(self._totals.inner.embed)
         return np.sqrt(apart * full**2 + alone * sums**2), apart * beside
 
     def factors(self, chosen: Sequence[int]) -> tuple[float, AbstractShape | None]:
@@ -186,12 +197,14 @@ class GroupView(AbstractView["AbstractGrouped"]):
             QuestionError: as `table_deviation`.
         """
         times = self.table_deviation(chosen)
-        if not self.exact_count:
+        if not self.parted:
             return times, None
         apart, alone = self._parts(chosen, times)
         mechanism = self.mean_terms.mechanism
         unit, embed = mechanism.totals.unit, mechanism.totals.embed
-        if embed is None:
+        if self._all_rows is not None:
+            beside = self._all_rows.answer_factor(unit, embed)
+        elif embed is None:
             beside = mechanism.noise.answer_factor(np.append(unit[:-1], 0.0), None)
         else:
             beside = mechanism.noise.answer_factor(unit, sums_embed(mechanism, embed))
@@ -200,9 +213,15 @@ class GroupView(AbstractView["AbstractGrouped"]):
     def _parts(self, chosen: Sequence[int], times: float) -> tuple[float, float]:
         """Return the parts of a group's variance with a count, and of all rows, which has none."""
         sizes = [self.question.groups.attributes[i].size for i in chosen]
-        alone = float(self._terms.mechanism.noise.tables.variances[0])
+        alone = float(self._terms.mechanism.noise.tables.variances[0])  # 1 beside `_all_rows`
         alone /= math.prod(n * n for n in sizes)
         return (max(times**2 - alone, 0.0) if math.prod(sizes) > 1 else 0.0), alone
+
+    def _sums_scales(self, embed: Vector | None) -> Vector:
+        """Return how the sums of all rows stray beside what σ multiplies, shape (w,)."""
+        if self._all_rows is not None:
+            return self._all_rows.answer_scales(self._totals.inner.unit, embed)[0]
+        return sums_scales(self.mean_terms.mechanism, embed)
 
     @cached_property
     def _own_scales(self) -> tuple[Vector, Vector]:
@@ -234,11 +253,14 @@ class GroupView(AbstractView["AbstractGrouped"]):
             )
         own: Vector = self.mean_terms.covariance
         whole = tables_covariance(self.question.groups, self._terms.mechanism.noise.tables)
-        if not self.exact_count:
+        if not self.parted:
             return frozen(np.asarray(np.kron(whole, own), dtype=np.float64))
         mechanism = self.mean_terms.mechanism
-        alone = sums_embed(mechanism, mechanism.totals.embed)
-        sums = mechanism.noise.answer_covariance(mechanism.totals.unit, alone)
+        unit, embed = mechanism.totals.unit, mechanism.totals.embed
+        if self._all_rows is not None:
+            sums = self._all_rows.answer_covariance(unit, embed)
+        else:
+            sums = mechanism.noise.answer_covariance(unit, sums_embed(mechanism, embed))
         apart = tables_covariance(self.question.groups, self._apart)
         both = np.kron(apart, own) + np.kron(whole - apart, sums)
         return frozen(np.asarray(both, dtype=np.float64))
@@ -269,11 +291,11 @@ class GroupView(AbstractView["AbstractGrouped"]):
             deviations = [self.table_deviation(s) for s in self.spaces]
             tables = np.sqrt(np.array(every)) * np.array(deviations)
             copies = np.array([float(self._cells(s)) for s in self.spaces])
-        elif self.exact_count:
+        elif self.parted:
             orbits = self._apart.layout.orbits
             apart = orbits.cell_variances(self._apart.variances)
             alone = orbits.cell_variances(self._terms.mechanism.noise.tables.variances) - apart
-            sums = (sums_scales(self.mean_terms.mechanism, embed)[: own.size]) * weights[: own.size]
+            sums = self._sums_scales(embed)[: own.size] * weights[: own.size]
             squares = np.outer(apart, own**2) + np.outer(np.maximum(alone, 0.0), sums**2)
             found = np.sqrt(orbits.weights[:, None] * squares)
             return frozen(found.reshape(-1)), frozen(np.repeat(orbits.cells, own.size))
@@ -316,7 +338,7 @@ class GroupView(AbstractView["AbstractGrouped"]):
     @property
     def upper(self) -> float:
         """At least the objective of the noise."""
-        if self.exact_count:
+        if self.parted:
             one, matters = self._inner.standard_deviation, self.matters
             found, copies = self._product(one * matters, matters, self._totals.inner.embed)
             return grown(order_norm(found, self._terms.order, copies))
@@ -352,31 +374,8 @@ class GroupView(AbstractView["AbstractGrouped"]):
             dual: the evidence on it; None where nothing is to be made of it for all rows.
             weights: ω of sums and the count, as the evidence has it.
         """
-        terms, view = self._terms, self.table_terms.view
-        coming = own * view.least * terms.rows * (1 - _TINY) if terms.size is None else 0.0
-        if terms.exchanged:  # which hides what a public number of rows does, and more
-            return max(coming, self._of_exchange(own, dual, weights) * terms.rows * (1 - _TINY))
-        return coming if terms.size is None else self._of_exchange(own, dual, weights)
-
-    def _of_exchange(self, own: float, dual: AbstractDual | None, weights: Vector) -> float:
-        """Return the same where one record becomes another of any group."""
-        terms, view = self._terms, self.table_terms.view
-        bound = SubstituteBound(
-            tables=terms.evidence.tables,
-            changes=view.body,
-            order=terms.order,
-            weights=view.matters,
-        )
-        if not self.question.counted:  # a record keeps its group and takes the opposite values
-            image = self.question.mean.domain.as_image()
-            symmetric = image is not None and not np.any(image.center)
-            return max(bound.least(own), 2 * own * view.least * symmetric * (1 - _TINY))
-        if dual is None or dual.query_weights.size != self.question.length:
-            return bound.least(own)
-        inner, mean = self._inner, self.question.mean
-        image = mean.domain.as_image()
-        middle = None if image is None else (image.center - mean.center)[inner.chosen.pivots]
-        return bound.of_values(own, dual, weights, inner.body, inner.embed, middle)
+        bounds = GroupBounds(self._terms, self._inner, self.table_terms.view, self.compared[0])
+        return bounds.least(own, dual, weights)
 
     @cached_property
     def pure_least(self) -> float:
