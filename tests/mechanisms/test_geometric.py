@@ -367,3 +367,21 @@ def test_a_program_that_does_not_know_the_noise_refuses_its_files_in_one_line(mo
     ) as said:
         ln.Plan.from_json(text)
     assert "\n" not in str(said.value)
+
+
+def test_a_budget_beyond_the_least_scales_has_no_more_noise_than_they_have():
+    """At ε = 513 counts had Laplace noise, so that no budget was found for an error of 1/1000."""
+    ask = {"relation": "add_remove"}
+    few = ln.Queries([[1, 0, 1], [0, 1, 1]], {"a": 3})
+    for question in (ln.Count("id"), few):
+        for named in (None, "geometric"):
+            less, more = (
+                ln.plan(question, budget=ln.pure_dp(e), mechanism=named, **ask)
+                for e in (400.0, 1000.0)
+            )
+            assert more.mechanism.startswith("geometric")
+            assert more.error <= less.error
+            assert more.cost.epsilon <= 1000
+            assert ln.verify(more.to_json())
+    found = ln.budget_for(ln.Count("id"), error=1e-3, like=ln.pure_dp(1.0), **ask)
+    assert 14 < found.epsilon < 15

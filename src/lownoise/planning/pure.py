@@ -42,6 +42,7 @@ from lownoise.planning.pure_steps import (
     profile,
     radial,
     staircase,
+    within_lattice,
 )
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
@@ -121,7 +122,7 @@ def pure_queries(question: AbstractQueries, request: Request) -> Builders:
         "geometric_histogram": (1.0 if size is None else 0.5, partial(_counts, GeometricNoise)),
     }
     others |= {
-        name: build
+        name: partial(_ended, build, within_lattice(one * request.epsilon))
         for name, (one, build) in on_lattice.items()
         if request.mechanism == name or is_worth_lattice(one * request.epsilon)
     }
@@ -327,6 +328,14 @@ def _weighted(totals: AbstractTotals, weights: Vector, question: Mean | Abstract
     if isinstance(totals, MeanTotals) and isinstance(question, Mean):
         embed = totals.embed_about(middle(question.domain))
     return weights * unit if embed is None else weights[:, None] * embed * unit
+
+
+def _ended(
+    build: Callable[[Setting], AdditiveMechanism], part: float, setting: Setting
+) -> AdditiveMechanism:
+    """Return noise that is made of a part of ε, where its scales end."""
+    alone = part == 1 or setting.shared is not None
+    return build(setting if alone else replace(setting, epsilon=setting.epsilon * part))
 
 
 def _on_lattice(question: AbstractQueries, setting: Setting) -> AdditiveMechanism:

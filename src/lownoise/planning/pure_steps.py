@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 MOST_DIMENSIONS = 200  # of radial noise
 _LEAST_ROOM = 1e-9  # relative: what noise grows by where a profile covers δ in floats alone
 _WIDER, _ATTEMPTS = 10.0, 10
+_MOST_OF_STEP = 500.0  # ε of one step of a lattice, beyond which geometric noise is not drawn
 _LESS = 0.99  # of the variance of noise without steps: what has less is made unasked
 
 
@@ -70,6 +71,21 @@ def is_worth_lattice(epsilon: float) -> bool:
     """
     geometric, _ = GeometricNoise.precision(np.array([epsilon]))
     return bool(LaplaceNoise.precision(np.array([epsilon]))[0] <= _LESS * geometric)
+
+
+def within_lattice(epsilon: float) -> float:
+    """Return the part of a budget at which geometric noise is made: all of it, or up to its end.
+
+    So a larger budget has no more noise. What is beyond is not spent.
+
+    Args:
+        epsilon: as of `is_worth_lattice`.
+
+    Examples:
+        >>> within_lattice(8.0), within_lattice(1000.0)
+        (1.0, 0.5)
+    """
+    return min(1.0, _MOST_OF_STEP / epsilon) if epsilon > 0 else 1.0
 
 
 def is_worth_steps(setting: Setting) -> bool:

@@ -32,7 +32,7 @@ from lownoise.noise.signed import SIGNED, lattice, signed_mechanism
 from lownoise.numbers.arguments import checked_order
 from lownoise.planning.gaussian import plan_marginals, plan_parity
 from lownoise.planning.pure import pure_queries
-from lownoise.planning.pure_steps import is_worth_lattice
+from lownoise.planning.pure_steps import is_worth_lattice, within_lattice
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting
 from lownoise.planning.scales import least_scales
@@ -95,7 +95,8 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
             )
         make, law = SIGNED[name]
         tables = make(orbits, public=size is not None)
-        return split(question, tables, size, order, request.epsilon, law)
+        part = within_lattice(most(make)) if law.on_lattice else 1.0
+        return split(question, tables, size, order, request.epsilon * part, law)
 
     evidence = cache(lambda: plan_marginals(question, _gaussian(request)).terms.evidence)
 
