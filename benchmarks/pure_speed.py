@@ -85,15 +85,20 @@ def draws_a_second(noise: KNormNoise | LaplaceNoise) -> float:
     return count / (time.process_time() - start)
 
 
+def rate(number: float) -> str:
+    """Return a number of draws a second as the table has it: of few two digits."""
+    return f"{number:,.0f}" if number >= 1 else f"{number:.2g}"
+
+
 def speed_rows() -> list[list[str]]:
     """Return draws a second, a row for each body."""
-    laplace = [f"{draws_a_second(LaplaceNoise(np.full(d, SCALE))):,.0f}" for d in SIZES]
+    laplace = [rate(draws_a_second(LaplaceNoise(np.full(d, SCALE)))) for d in SIZES]
     rows = [["Laplace, independent", *laplace]]
     for name, make in BODIES.items():
         row = [name]
         for d in SIZES:
             try:
-                row.append(f"{draws_a_second(KNormNoise(make(d), SCALE)):,.0f}")
+                row.append(rate(draws_a_second(KNormNoise(make(d), SCALE))))
             except PlanError:
                 row.append("refused")
         rows.append(row)

@@ -9,6 +9,8 @@ import pytest
 from benchmarks import hull_noise, pure, pure_domains, pure_speed, staircase
 from pages import pure as pure_page
 
+from lownoise.errors import PlanError
+
 TEXT = pure_page.PAGE.read_text(encoding="utf-8")
 ROWS = pure_page.rows_of(TEXT, "random")
 QUICK = ("a count", "two counts of the same people", "a gradient of length 1, d = 8")
@@ -98,6 +100,13 @@ def test_the_comparison_that_is_printed_is_what_a_plan_says():
 
 def test_speed_names_every_body():
     rows = pure_page.rows_of(TEXT, "speed")
+    for row in rows[1:]:
+        for d, cell in zip(pure_speed.SIZES, row[1:], strict=True):
+            if cell == "refused":
+                with pytest.raises(PlanError):
+                    pure_speed.BODIES[row[0]](d)
+            else:
+                assert cell == pure_speed.rate(float(cell.replace(",", "")))
     assert [row[0] for row in rows] == ["Laplace, independent", *pure_speed.BODIES]
     walked = pure_page.rows_of(TEXT, "walks")
     assert [row[0] for row in walked] == [str(d) for d in pure_speed.WALKED][: len(walked)]

@@ -155,12 +155,15 @@ def of_points(points: Vector) -> AbstractNorm:
         if d > _FACETED:
             return SpannedNorm(rows)
         norm = HullNorm(rows)
-    except PlanError:  # facets are too many, or points too few to be soon found by trying
+    except PlanError as refused:  # too many facets, or points too few to be soon found by trying
         if d <= _FACETED:
             return SpannedNorm(rows)
         if 1 << (d - 1) > MOST_SIMPLICES or n > d + _FEW_MORE:
             raise
-        norm = HullNorm(rows)
+        try:
+            norm = HullNorm(rows)
+        except PlanError:  # which says nothing of how many answers would do
+            raise refused from None
     # what lies on a facet is of the hull for certain if it is one of its points
     every = distinct(points)
     edge = every[norm.norm_up(every) > 1]
