@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
 
-_LISTED = 1 << 12  # records, of whose pairs none is left out
+_RECORDS = 1 << 12  # records, of whose pairs none is left out
 _ENTRIES = 1 << 16  # of all such pairs together
 _CORNERS = 6  # ranges, whose corners are records enough
 _TILTS = range(-8, 9, 2)  # logarithms of the last coefficient: how far the middle counts
@@ -52,22 +52,22 @@ def pairs_extent(coding: AbstractCoding, slack: Vector) -> AbstractBody | None:
         slack: how far a code is off, where codes are no exact numbers, shape (r,).
     """
     if isinstance(coding, ListCoding):
-        return _listed(np.unique(coding.codes, axis=0).astype(np.float64))
+        return _pairs_of(np.unique(coding.codes, axis=0).astype(np.float64))
     if not isinstance(coding, Coding):
         domain: AbstractDomain = coding.domain  # type: ignore[attr-defined]  # of all others
         return _image(domain.as_image(), coding, slack)
     least, greatest = (own.astype(np.float64) for own in (coding.least(), coding.greatest()))
     if least.size <= _CORNERS:  # a convex function of both is greatest at corners
         ends = np.indices((2,) * least.size).reshape(least.size, -1).T
-        return _listed(np.unique(np.where(ends, greatest, least), axis=0))
+        return _pairs_of(np.unique(np.where(ends, greatest, least), axis=0))
     middle, half = (greatest + least) / 2, (greatest - least) / 2
     columns = np.hstack([np.diag(np.tile(half, 2)), np.tile(middle, 2)[:, None]])
     return image_body(frozen(columns), NormBall(2 * half.size + 1, math.inf))
 
 
-def _listed(codes: Vector) -> SymmetricPoints | None:
+def _pairs_of(codes: Vector) -> SymmetricPoints | None:
     n, r = codes.shape
-    if n > _LISTED or n * (n + 1) * r > _ENTRIES:
+    if n > _RECORDS or n * (n + 1) * r > _ENTRIES:
         return None
     first, second = np.triu_indices(n)  # no pair costs more than the same in the other order
     return SymmetricPoints(frozen(np.hstack([codes[first], codes[second]])))

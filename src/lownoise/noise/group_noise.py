@@ -64,10 +64,10 @@ class GroupNoise(AbstractNoise):
 
     def __post_init__(self) -> None:
         widest = float(np.max(self.inner.shape.deviations(), initial=0.0))
-        reached = [d * 2.0 ** (inside / 2) * widest for d, inside in self.tables.widest()]
+        widths = [d * 2.0 ** (inside / 2) * widest for d, inside in self.tables.widest()]
         if self.all_rows is not None:
-            reached.append(float(np.max(self.all_rows.shape.deviations(), initial=0.0)))
-        if not all(far < _FARTHEST for far in reached):
+            widths.append(float(np.max(self.all_rows.shape.deviations(), initial=0.0)))
+        if not all(far < _FARTHEST for far in widths):
             raise PlanError(
                 "noise of some group is beyond what integers hold; give a larger budget, or "
                 "fewer attributes"
