@@ -91,7 +91,7 @@ def pure_means(question: Mean, request: Request) -> Builders:
         raise PlanError("count_share is for Gaussian noise; for pure noise leave it out")
     size = checked_size(request.size, relation)
     weights = checked_weights(request.weights, question)
-    totals = _mean_totals(question, relation, size, fine(_bounded(request).epsilon) / request.rows)
+    totals = _mean_totals(question, relation, size, _grid_epsilon(request))
     return _builders(question, relation, request, weights, totals, {})
 
 
@@ -103,7 +103,7 @@ def pure_queries(question: AbstractQueries, request: Request) -> Builders:
     """
     question.check()
     relation, size = checked_counting(request, type(question).__name__, drops=question.drops)
-    epsilon = fine(_bounded(request).epsilon) / request.rows
+    epsilon = _grid_epsilon(request)
     chosen = query_coordinates(question, relation)
     width = query_body(question, relation, chosen).widths()
     near = width / epsilon
@@ -166,6 +166,15 @@ def _bounded(request: Request) -> PureDP | ApproxDP:
     """Return the budget of one release, under which pure noise is planned."""
     assert isinstance(request.budget, (PureDP, ApproxDP))  # noqa: S101 (`planning.verb` asks)
     return request.budget
+
+
+def _grid_epsilon(request: Request) -> float:
+    """Return the ε of Laplace noise beside which the grid is fine, of one row.
+
+    A noise that is named has no need of a grid for staircases, which levels may not have.
+    """
+    epsilon = _bounded(request).epsilon
+    return (fine(epsilon) if request.mechanism in (None, "staircase") else epsilon) / request.rows
 
 
 def _shared(request: Request) -> Shared | None:
