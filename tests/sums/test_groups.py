@@ -184,7 +184,7 @@ def test_files_state_the_noise_of_all_rows():
 
 def test_a_ball_off_zero_has_a_plan_by_groups():
     """Coefficients that bound differences were taken for those of the hull, and refused."""
-    question = ln.Sum(["x", "y"], ln.Ball(2, 1.0, [1.0, 0.0]), by={"g": 2}, outside="extra")
+    question = ln.Sum(["x", "y"], ln.Ball(2, 1.0, center=[1.0, 0.0]), by={"g": 2}, outside="extra")
     plan = ln.plan(question, budget=ln.gaussian_dp(1.0), relation="substitute", size=N)
     assert plan.certificate.gap < 0.08
     assert plan.verify()
