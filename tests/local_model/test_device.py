@@ -103,8 +103,8 @@ def test_a_value_that_is_no_number_counts_as_the_stand_in(monkeypatch):
         ('{"format": "lownoise.local/99"}', "upgrade lownoise"),
         ('{"format": "lownoise.local/2"}', "damaged"),
         ("nowhere.json", "cannot be read"),
-        ("a\0b", "cannot be read"),
-        (b"\xff", "cannot be read"),
+        ("a\0b", "is no path"),
+        (b"\xff", "is no path"),
     ],
 )
 def test_what_is_no_plan_is_refused_in_one_line(source, message):

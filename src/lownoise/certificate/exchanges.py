@@ -26,7 +26,7 @@ import numpy as np
 
 from lownoise.certificate.evidence import LEAST_MASS, Moments
 from lownoise.numbers.norms import conjugate, order_norm
-from lownoise.numbers.rounding import growth, shrunk
+from lownoise.numbers.rounding import LAST, growth, shrunk
 from lownoise.sensitivity.residuals.cost import costs_of
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class TotalsBound:
         any_other = 2 * trace * (groups / max(groups - 1, 1))
         every = np.maximum(costs_of(orbits).at(orbits.members[None])[0], 0.0)
         any_other[0] = every[0] = 0.0
-        return np.vstack([trace, any_other, every]) * (1 - 2.0**-40)
+        return np.asarray(shrunk(np.vstack([trace, any_other, every])))
 
 
 @final
@@ -145,7 +145,7 @@ class _Mixed:
         shares = np.array([at[0], (1 - at[0]) * at[1], (1 - at[0]) * (1 - at[1])])
         shares *= 1 - 2.0**-50
         roots = np.sqrt([shares[0] * self.costs[0], shares[1:] @ self.costs[1:]])
-        for asked, own in zip(self.asked, roots.T * (1 - 2.0**-50), strict=True):
+        for asked, own in zip(self.asked, shrunk(roots.T, LAST), strict=True):
             if np.any(asked) and np.any(own):
                 yield asked, (float(own[0]), float(own[1]))
 

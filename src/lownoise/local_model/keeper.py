@@ -99,6 +99,7 @@ class Keeper:
 
     Examples:
         >>> import tempfile
+        >>> from pathlib import Path
         >>> keeper = Keeper.create(Path(tempfile.mkdtemp()) / "answers", epsilon=2.0)
         >>> keeper.spent("Ada")
         Spent(epsilon=0.0, delta=0.0)
