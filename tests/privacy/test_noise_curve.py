@@ -17,6 +17,7 @@ from scipy.special import ndtr, roots_genlaguerre, roots_jacobi
 
 from lownoise.certificate.staircase import least_first
 from lownoise.noise.abstract import Loss, composed
+from lownoise.noise.geometric import GeometricNoise
 from lownoise.noise.independent import LaplaceNoise, independent_loss
 from lownoise.noise.response import keep_for
 from lownoise.privacy import aside_curve
@@ -275,6 +276,7 @@ def test_the_numbers_on_the_page_are_these():
     steps = [StepRadius(d, 1.0, least_first(d, 1.0)) for d in (1, 2)]
     apart = [variation_up(own, 1.0, euclidean=True) for own in steps]
     expected += [(aside_curve.rho_up(1.0, t), aside_curve.mu_up(1.0, t)) for t in apart]
+    expected.insert(3, (GeometricNoise.rho_up(1.0), GeometricNoise.mu_up(1.0)))
     expected += [(split.rho, split.mu)]
     expected += [(ball_rho_up(d, 1.0), ball_mu_up(d, 1.0)) for d in (2, 16, 1000)]
     assert rows == [(f"{float(rho):.4f}", f"{float(mu):.4f}") for rho, mu in expected]
