@@ -205,7 +205,7 @@ class PlainTable:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class PlainSource(AbstractSource):
-    """A table whose columns Arrow hands over; what it does not say of them is an engine's to say.
+    """A table that Arrow reads; groups, order and units are asked of an engine.
 
     Args:
         table: the rows.

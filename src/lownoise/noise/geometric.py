@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
-from lownoise.kinds import NONNEGATIVE, Field
-from lownoise.noise.abstract import NOISES
-from lownoise.noise.independent import AbstractIndependentNoise
+from lownoise.noise.independent import AbstractIndependentNoise, independent_kind
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import fraction_up, sqrt_up
+from lownoise.numbers.rounding import fraction_up, grown, sqrt_up
 from lownoise.privacy import pure_curve
 from lownoise.samplers.laplace import MOST, two_sided_geometric
 
@@ -32,20 +30,10 @@ _FEW = 8  # scales of which each is looked at
 _PARTS = 64.0  # in a factor of e, of which the ends are looked at where there are more
 _MOST_MOMENTS = 200  # that tails are bounded by
 _SUMMED = 0.5  # 1/b from which cumulants are summed term by term
-_OUTWARD = 1 + 2.0**-36
-
-_written = NOISES.kind(
-    "geometric", Field("scales", NONNEGATIVE), make=lambda _, __, scales: GeometricNoise(scales)
-)
-_of_counts = NOISES.kind(
-    "geometric_histogram",
-    Field("scales", NONNEGATIVE),
-    make=lambda _, __, scales: GeometricNoise(scales),
-)
+_OFF = 2.0**-36  # of sums of many logarithms
 
 
-@_of_counts
-@_written
+@independent_kind("geometric")
 @final
 @dataclass(frozen=True, eq=False)
 class GeometricNoise(AbstractIndependentNoise):
@@ -112,12 +100,12 @@ class GeometricNoise(AbstractIndependentNoise):
         half = min(max(math.ceil(order / 2), 1), _MOST_MOMENTS)
         if order > 2 * _MOST_MOMENTS:
             return math.inf
-        return math.exp(_log_moments(tuple(ends))[half] / (2 * half)) * _OUTWARD
+        return grown(math.exp(_log_moments(tuple(ends))[half] / (2 * half)), _OFF)
 
     def far(self, outside: float) -> Vector:
         """Return the least whole numbers that each strays beyond with chance `outside` at most."""
         q = np.exp(-1 / self.scales)
-        steps = self.scales * np.log(2 / (outside * (1 + q))) * _OUTWARD
+        steps = grown(self.scales * np.log(2 / (outside * (1 + q))), _OFF)
         return frozen(np.maximum(np.ceil(steps) - 1, 0.0))
 
     def block(self, count: int, randomness: Randomness) -> Integers:

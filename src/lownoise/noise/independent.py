@@ -14,7 +14,7 @@ from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self, final
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, final
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from lownoise.sets.norms import ImageNorm
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
@@ -169,18 +169,22 @@ def independent_loss(
     return Loss(epsilon, 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
 
 
-_written = NOISES.kind(
-    "laplace", Field("scales", NONNEGATIVE), make=lambda _, __, scales: LaplaceNoise(scales)
-)
-_of_counts = NOISES.kind(
-    "laplace_histogram",
-    Field("scales", NONNEGATIVE),
-    make=lambda _, __, scales: LaplaceNoise(scales),
-)
+Law = TypeVar("Law", bound=AbstractIndependentNoise)
 
 
-@_of_counts
-@_written
+def independent_kind(name: str) -> Callable[[type[Law]], type[Law]]:
+    """Return a decorator that declares a law as noise on answers and as noise on all counts."""
+
+    def declare(law: type[Law]) -> type[Law]:
+        for own in (name, f"{name}_histogram"):
+            field = Field("scales", NONNEGATIVE)
+            NOISES.kind(own, field, make=lambda _, __, scales: law(scales))(law)
+        return law
+
+    return declare
+
+
+@independent_kind("laplace")
 @final
 @dataclass(frozen=True, eq=False)
 class LaplaceNoise(AbstractIndependentNoise):
@@ -228,7 +232,7 @@ class LaplaceNoise(AbstractIndependentNoise):
 
     @staticmethod
     def moment_of(scales: Vector, order: float) -> float:
-        """Return what no log-concave number has more of."""
+        """Return at least (E|X|^q)^{1/q}/σ of every log-concave X."""
         del scales
         return log_concave_moment(order)
 

@@ -105,7 +105,7 @@ class AbstractMarginalNoise(AbstractNoise):
 
     @property
     def log_concave(self) -> bool:
-        """It is where it is linear in Gaussian or in Laplace numbers, or of a norm."""
+        """Whether its density is log-concave: Gaussian and Laplace numbers' and a norm's is."""
         return True
 
     def between(self, inside: Sequence[int], first: Sums, second: Sums) -> Vector:
