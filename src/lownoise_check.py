@@ -19,7 +19,7 @@ import zlib
 from collections import Counter
 from fractions import Fraction as F
 from functools import partial
-from itertools import accumulate, combinations_with_replacement, repeat
+from itertools import accumulate, combinations, combinations_with_replacement, product, repeat
 from operator import mul
 from typing import Any, NoReturn
 
@@ -46,6 +46,9 @@ def once(pairs: list[tuple[str, Any]]) -> Any:  # an object that has each name o
 def fields(given: Any, where: str, known: str) -> Any:  # an object that has no names but these
     beyond = [name for name in given if name not in known.split()]
     return undecided(f"{where}.{beyond[0][:60]} is not known here") if beyond else given
+def of_kind(given: Any, where: str, kind: str, known: str) -> Any:  # an object of this kind, with no names but these
+    one_of(given["kind"], f"{where}.kind", kind)
+    return fields(given, where, f"kind {known}")
 def numbers(given: Any, where: str, n: int = -1, least: Any = -1e308, kind: Any = float, below: Any = 1e308) -> Any:
     fits = type(given) is list and n in (-1, len(given)) and all(type(x) is kind and least <= x < below for x in given)
     return given if fits else false(f"{where} is not {'some' if n < 0 else n} numbers in range")  # in one list
@@ -57,6 +60,11 @@ def table(given: Any, where: str, rows: int, columns: int) -> Any:  # rows of as
 def one_of(given: Any, where: str, known: str) -> str:  # a word that is known here
     fits = type(given) is str and given in known.split()
     return str(given) if fits else undecided(f"{where}={str(given)[:60]!r} is not decided here, only {known}")
+def unpacked(given: Any, where: str, shape: list[int]) -> list[list[float]]:  # a packed array of finite floats
+    n = math.prod(shape) if given["shape"] == shape else false(f"{where} has not the shape {shape}")
+    content = zlib.decompressobj().decompress(base64.b64decode(given["float64"], validate=True), 8 * n + 1)
+    flat = numbers(memoryview(content).cast("d").tolist(), where, n)  # of this machine's byte order
+    return [flat[i : i + shape[-1]] for i in range(0, n, shape[-1])]
 
 # -- matrices of whole numbers over a power of two
 def dyadic(rows: Any) -> Dyadic:  # of floats or fractions
@@ -122,7 +130,7 @@ def polar(a: Rows) -> Rows:  # about the orthogonal factor over 2^BITS: Newton's
 
 # -- roots, exp and the normal law, rounded down, or up
 def cut(x: F, places: int, up: int) -> F:  # x over 2^places
-    return F((x.numerator << places) // x.denominator + up, 1 << places)
+    return F((1 - 2 * up) * ((1 - 2 * up) * (x.numerator << places) // x.denominator), 1 << places)
 def root(x: F, up: int, places: int = 200) -> F:  # √x, within a part 2^(1 - places) of it
     places += max(x.denominator.bit_length() - x.numerator.bit_length(), 0)
     return F(math.isqrt((x.numerator << (2 * places)) // x.denominator) + up, 1 << places)
@@ -175,6 +183,7 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         epsilon, most, rho, mu = (single(derived["cost"][k], f"cost.{k}") for k in ("epsilon", "delta", "rho", "mu"))
         unit = fields(terms.get("unit", {"rows": 1}), "unit", "column rows order_by null")  # m rows, m times as far
         self.rows = F(wholes([unit["rows"]], "unit.rows", 1, least=1)[0]) ** 2 if self.counted else F("unit" not in terms)
+        mu = mu if mu > 2.0**-1000 else ZERO  # as is written of what no neighbour changes
         self.limit = mu**2 / (self.rows or undecided("units that take other values"))
         low, self.allowed = allowed(terms["budget"])
         self.say(f"μ = {float(mu):.12g} is within the budget" + f", of {unit['rows']} rows" * ("unit" in terms), mu**2 <= low)
@@ -224,7 +233,7 @@ def farthest(points: Rows) -> Any:  # the greatest squared distance; floats only
                if j == i or math.dist(near[i], near[j]) >= least)
 def below(form: Rows, most: int, hint: Any) -> bool:  # whether Σ form·σσᵀ ≤ most for all signs σ
     k, tops = len(form), numbers(hint or [1.0] * len(form), "noise.reach", len(form), 2.0**-900)
-    if k > 13:  # at most Σ t, where diag(t) − form ⪰ 0
+    if k > (13 if hint else 21):  # at most Σ t, where diag(t) − form ⪰ 0
         room = [math.floor(F(y) / sum(map(F, tops)) * most) for y in tops]
         return semidefinite(less([[t * (i == j) for j in range(k)] for i, t in enumerate(room)], form))
     x, pull = [1] * k, [sum(row) for row in form]
@@ -238,24 +247,29 @@ def below(form: Rows, most: int, hint: Any) -> bool:  # whether Σ form·σσᵀ
 def rounded(weights: list[float]) -> list[int]:  # in proportion, 1 at least: any weights are evidence
     top = F(2) ** (56 - math.frexp(max(weights))[1]) if max(weights) > 0 else false("evidence has no weight")
     return [math.floor(F(w) * top) + 1 for w in weights]
-def proved(asked: Dyadic, given: Any, moved: Dyadic, mass: F, infinite: bool) -> F:
-    # at most the square of the least ‖ω·deviations‖_p at μ = 1: G ⪰ A·Aᵀ, C ⪰ R·Rᵀ and ‖K‖² ≤ most prove the head's
-    # X = A·K·Rᵀ/√most, of tr X = Σ K·N/√most with N = Aᵀ·R; N's orthogonal factor is the best K
-    c = rounded(numbers(given, "evidence.query_weights", len(asked[0]), 0.0))
-    forms = ((gram(asked[0], c), 2 * asked[1]), moved)
+def paired(asked: Dyadic, moved: Dyadic) -> F:  # at most tr X of some X with [[G, X], [Xᵀ, C]] ⪰ 0
+    # G ⪰ A·Aᵀ, C ⪰ R·Rᵀ and ‖K‖² ≤ most prove X = A·K·Rᵀ/√most, of tr X = Σ K·N/√most with N = Aᵀ·R; N's orthogonal
+    # factor is the best K; and X is 0 of what stays as it is, where G has nothing beside its diagonal
+    still = [not row[i] for i, row in enumerate(moved[0])]
+    kept = [i for i, row in enumerate(asked[0]) if not still[i] or any(row[:i] + row[i + 1 :])]
+    forms = [([[row[j] for j in kept] for row in (own[i] for i in kept)], over) for own, over in (asked, moved)]
     over = [places + 2 * BITS + places % 2 for _, places in forms]
     G, C = ([[x << (to - places) for x in row] for row in form] for (form, places), to in each(forms, over))
     (g, A), (d, R) = map(shown, (G, C))
     B, S = ([[x << p for x in row] for row, p in each(own, q)] for own, q in ((A, g), (R, d)))
     K = polar(N := times(turned(B), S))
     most = F(max(sum(map(abs, row)) for row in times(turned(K), K)), 4**BITS)
-    trace = F(max(sum(map(dot, K, N)), 0), 1 << (3 * BITS + sum(over) // 2))
-    return trace**2 / (most * mass * (sum(c) if infinite else max(c)))
+    return F(max(sum(map(dot, K, N)), 0), 1 << (3 * BITS + sum(over) // 2)) / root(most, 1, 400)
+def proved(asked: Dyadic, given: Any, moved: Dyadic, mass: F, infinite: bool) -> F:
+    # at most the square of the least ‖ω·deviations‖_p at μ = 1
+    c = rounded(numbers(given, "evidence.query_weights", len(asked[0]), 0.0))
+    found = paired((gram(asked[0], c), 2 * asked[1]), moved)
+    return found**2 / (mass * (sum(c) if infinite else max(c)))
 
 # -- means: how records become whole numbers, floor((x − center)·(1/step) + ½), and all that a neighbour changes of them
 class Records:  # a box, a list of points, or an ellipsoid, and the grid that its records are coded on
-    def __init__(self, file: File, more: str, lifted: bool) -> None:
-        question, noise, self.counted, self.lifted = file.terms["question"], file.terms["noise"], file.counted, lifted
+    def __init__(self, question: Any, noise: Any, more: str, counted: bool, lifted: bool) -> None:
+        self.counted, self.lifted = counted, lifted
         self.kind = next((name for name in ("lower", "points", "image") if name in question), "") or undecided(
             "the domain is none of these: a box, a list of points, a ball, an ellipsoid")
         fields(question, "question", f"columns center missing {more} {self.kind} " + "upper" * (self.kind == "lower"))
@@ -267,7 +281,8 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             false("noise.step is not made of powers of two, or noise.pivots do not rise")
         if self.kind == "lower":
             self.rows = [numbers(question[name], f"question.{name}", d) for name in ("lower", "upper")]
-            if not all(a <= v <= b for a, v, b in each(self.rows[0], self.center, self.rows[1])):
+            inside = all(a <= v <= b for a, v, b in each(self.rows[0], self.center, self.rows[1]))
+            if not inside:
                 false("question.center is not between lower and upper")
         elif self.kind == "points":
             fits = len(question["points"]) ** 2 * (d + 30) <= 16 * WORK
@@ -281,6 +296,8 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             given = [[x * (i == j) for j in range(d)] for i, x in enumerate(given)] if not self.dense else given
             self.rows = table(given, "image.factor", d, wholes([base["size"]], "image.base.size", below=WIDEST)[0])
             self.sizes = [sum((abs(F(x)) for x in self.rows[i]), ZERO) for i in self.pivots]
+    def offset(self) -> bool:  # whether changes are about a point, beside how far records are from it
+        return self.counted and (self.lifted or self.kind != "image" or any(self.start))
     def codes(self) -> Rows:  # of the listed points, or of the two ends of a box
         own = list(each(self.pivots, self.step))
         found = [[(row[i] - self.center[i]) * (1 / s) + 0.5 for i, s in own] for row in self.rows]
@@ -289,7 +306,9 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         # each record by half a step, and, as is believed, 2^-42 of its reach, its place's rounding, a quarter of a step
         near = [size * (F(1, 1 << 42) + F(len(self.rows[0]) * self.dense + 1, 1 << 51)) + abs(F(self.start[i])) / 2**51
                 for size, i in each(self.sizes, self.pivots)]
-        return [(x / F(s) + F(3, 4)) * (2 - self.counted) * (y > 0) for x, s, y in each(near, self.step, self.sizes)]
+        still = self.counted and not self.lifted  # then also where records are all at one place, which is no whole code
+        return [(x / F(s) + F(3, 4)) * (2 - self.counted) * (still or y > 0)
+                for x, s, y in each(near, self.step, self.sizes)]
     def widths(self) -> list[F]:  # at least how far one neighbour changes each code
         if self.kind != "image":
             return [F(max(map(abs, own)) if self.counted else max(own) - min(own)) for own in turned(self.codes())]
@@ -313,26 +332,28 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             return bool((max(dot(x, x) for x in seen) if self.counted else farthest(seen)) <= limit * 4**BITS)
         off = sum(dot(map(abs, row), self.slack()) ** 2 for row in turned(turn))
         rows, over = self.columns(count, self.step)
-        seen, k = times(rows, turn), len(rows) - self.counted
+        seen, k = times(rows, turn), len(rows) - self.offset()
         most = math.floor(max(root(limit, 0) * 2**BITS - root(off, 1), ZERO) ** 2 * 4**over)
         *balls, last = map(F, numbers(self.hint or [1.0] * (k + 1), "noise.reach", -1, 2.0**-900))
-        form, share = times(seen, turned(seen)), math.floor(most * last / (max(balls) + last)) if self.counted else 0
-        share = form[k][k] + (form[k][k] >> 60) if self.counted and not any(form[k][:k]) else share
+        form, share = times(seen, turned(seen)), math.floor(most * last / (max(balls) + last)) if self.offset() else 0
+        share = form[k][k] + (form[k][k] >> 60) if self.offset() and not any(form[k][:k]) else share
         room = [[(i == j) * (share if i == k else most - share) for j in range(len(rows))] for i in range(len(rows))]
         return semidefinite(less(room, form))
     def columns(self, count: int, steps: list[float]) -> Dyadic:  # 2Fᵀ, or (F | offset, count)ᵀ, in these steps
         if self.kind == "lower":  # of a box about another point than its middle, the offset first
             ends = [(F(a), F(b), F(v)) for a, b, v in each(*self.rows, self.center)]
             found = [[(b - a) / 2 * (i == j) for j in range(self.d + self.lifted)] for i, (a, b, _) in enumerate(ends)]
-            return dyadic([[(a + b) / 2 - v for a, b, v in ends] + [F(count)] * self.lifted, *filter(any, found)])
+            found = found if self.counted and not self.lifted else [*filter(any, found)]
+            return dyadic([[(a + b) / 2 - v for a, b, v in ends] + [F(count)] * self.lifted, *found])
         columns = turned([self.rows[i] for i in self.pivots])
         found = [[(2 - self.counted) * F(x) for x in row] + [ZERO] for row in columns]
         offset = [F(self.start[i]) - F(self.center[i]) for i in self.pivots] + [F(count)]
         return dyadic([[x / F(s) for x, s in zip(row, steps + [1.0] * self.lifted, strict=False)]
-                       for row in found + [offset] * self.counted])
+                       for row in found + [offset] * self.offset()])
     def listed(self, chosen: Any) -> Dyadic:  # points by number, lifted where they count, or differences of two
         if self.kind == "lower":  # corners by bits: of the ranges that have a width, 1 for the lower end
             rows, places = self.columns(1, [])
+            rows = rows if self.lifted else [*rows[1:], rows[0]]  # of totals and of rounds the offset is the last
             signs = [[1 - 2 * (i >> j & 1) for j in range(len(rows) - 1)] for i in wholes(chosen, "evidence.vertices")]
             return [[dot([1, *own], column) for column in turned(rows)] for own in signs], places
         exact, places = dyadic([[row[i] for i in self.pivots] for row in [*self.rows, self.center]])
@@ -358,7 +379,7 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             return dyadic([[x * (i == j) for j in range(len(own))] for i, x in enumerate(own)]), F(1)
         fits, box = self.kind != "points" and not chosen, self.kind == "lower"
         rows, places = self.columns(1, [1.0] * len(self.pivots)) if fits else self.listed(chosen)
-        k, ball = len(rows), (len(rows) - self.counted) * (not box)
+        k, ball = len(rows), (len(rows) - self.offset()) * (not box)
         w = rounded(numbers(squares or given[f"{plain}vertex_weights"], "evidence", -1, 0.0))
         if squares and fits:
             return (gram(rows, w), 2 * places), F(max(sum(w[:ball]), *w[ball:], 0))
@@ -380,59 +401,126 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         exact, places = dyadic([*table(noise["embed"], "noise.embed", d, r), self.center, *rows])
         embed, moved = exact[:d], less(exact[d:], [exact[d + 1]] * (len(exact) - d))  # all beside the first point
         wrong = [[(x << places) - dot(e, [row[i] for i in self.pivots]) for x, e in each(row, embed)] for row in moved]
-        if largest(wrong[1:]) * 10**9 > largest(moved[1:]) << places:  # as near as a file can say it
+        off = wrong if self.counted and not self.lifted else wrong[1:]  # of totals also how all are about 0
+        if largest(off) * 10**9 > largest(moved[1:]) << places:  # as near as a file can say it
             false("noise.embed is not how the domain's coordinates follow from each other")
         lift = [[-x * (i not in self.pivots)] * self.lifted for i, x in enumerate(wrong[0])]
         return ([[*(x << places for x in e), *f] for e, f in each(embed, lift)]
                 + [[0] * r + [1 << (2 * places)]] * self.lifted), 2 * places
-def check_mean(file: File) -> None:  # a plan or a release of means
-    terms, counted, n, drops = file.terms, file.counted, file.terms["size"], file.terms["question"]["drops_missing"]
-    noise = fields(terms["noise"], "noise", "kind step count_step scale factor reach pivots embed")
-    own, given = Records(file, "kind drops_missing", counted), noise["count_step"]
-    count = int(1 / single(given, "noise.count_step", 2.0**-52)) if counted else 0
-    fits = n is None and count * F(given) == 1 if counted else type(n) is int and n > 0 and given is None and not drops
-    if not fits or type(drops) is not bool:
-        false("size, noise.count_step and question.drops_missing do not fit the relation")
-    law, answers, n = Noise(noise, len(own.pivots) + counted), own.answers(noise), n or 1
-    file.say("no change by one neighbour has more than μ", own.covers(law, count, file.limit))
-    variances = [v / n**2 for v in law.variances(answers, own.step + [1 / (count or 1)] * counted)]
-    weights = numbers(terms["weights"], "terms.weights", len(variances), 2.0**-900)
-    file.told(file.derived["standard_deviation"], variances, max(variances) if file.infinite else sum(variances, ZERO))
-    evidence, bounds = terms["evidence"], list[F]()
-    for plain, given in (("", weights), ("plain_", [1.0] * len(weights))):
-        (scale,), places = dyadic([given])
-        rows = [[x * w for x in row] for row, w in each(answers[0], scale)], answers[1] + places
-        moved, mass = own.moment(evidence, plain)
-        bounds.append(proved(rows, evidence[f"{plain}query_weights"], moved, mass, file.infinite) / n**2)
-    squares = [F(w) ** 2 * v for w, v in each(weights, variances)]
-    file.bounds(max(squares) if file.infinite else sum(squares, ZERO), *bounds)
+class Values:  # means, or totals, of a table or of each group: their noise, how answers stray, and what is proved
+    def __init__(self, file: File, question: Any, noise: Any, totals: bool) -> None:
+        size, drops, given = file.terms["size"], question["drops_missing"], noise["count_step"]
+        lifted, self.infinite = file.counted and not totals, file.infinite
+        fields(noise, "noise", "kind step count_step scale factor reach pivots embed")
+        self.own = Records(question, noise, "kind drops_missing", file.counted, lifted)
+        if totals and file.counted:
+            self.own.center = [0.0] * self.own.d  # what they are about
+        self.count = int(1 / single(given, "noise.count_step", 2.0**-52)) if lifted else 0
+        fits = size is None if file.counted else type(size) is int and size > 0 and not drops
+        if not fits or type(drops) is not bool or (self.count * F(given) != 1 if lifted else given is not None):
+            false("size, noise.count_step and question.drops_missing do not fit the relation")
+        self.law, self.answers = Noise(noise, len(self.own.pivots) + lifted), self.own.answers(noise)
+        self.n = 1 if totals or file.counted else size
+        found = self.law.variances(self.answers, self.own.step + [1 / (self.count or 1)] * lifted)
+        self.variances = [v / self.n**2 for v in found]
+        self.plain = file.terms["question"]["kind"] == "queries"  # of which none matters more than another
+        given = [1.0] * len(found) if self.plain else file.terms["weights"]
+        self.weights = numbers(given, "terms.weights", len(found), 2.0**-900)
+    def covers(self, limit: F) -> bool:  # whether no μ² of a change is more
+        return self.own.covers(self.law, self.count, limit)
+    def summed(self, weights: list[float]) -> F:  # the square of the deviations' norm, weighted
+        squares = [F(w) ** 2 * v for w, v in each(weights, self.variances)]
+        return max(squares) if self.infinite else sum(squares, ZERO)
+    def bounds(self, evidence: Any) -> list[F]:  # what is, and what is proved at μ = 1, weighted and not, by squares
+        found = [self.summed(self.weights)]
+        for plain, given in (("", self.weights), ("plain_", [1.0] * len(self.weights))):
+            (scale,), places = dyadic([given])
+            rows = [[x * w for x in row] for row, w in each(self.answers[0], scale)], self.answers[1] + places
+            moved, mass = self.own.moment(evidence, plain)
+            found.append(proved(rows, evidence[f"{plain}query_weights"], moved, mass, self.infinite) / self.n**2)
+            if self.plain:
+                return [*found, found[1]]
+        return found
+def one_mean(given: Any) -> Any:  # the question of a mean within another
+    one_of(given["kind"], "question.mean.kind", "mean")
+    return given
+def check_values(file: File) -> None:  # a plan or a release of means, or of totals
+    terms, question = file.terms, file.terms["question"]
+    totals = question["kind"] == "sum"
+    mean = one_mean(fields(question, "question", "kind mean")["mean"]) if totals else question
+    own = Values(file, mean, terms["noise"], totals)
+    file.say("no change by one neighbour has more than μ", own.covers(file.limit))
+    file.told(file.derived["standard_deviation"], own.variances, own.summed([1.0] * len(own.weights)))
+    file.bounds(*own.bounds(terms["evidence"]))
+
+def check_queries(file: File) -> None:  # of linear queries: totals of what each record adds, from a list
+    question = fields(file.terms["question"], "question", "kind matrix universe")
+    listed, (m, n) = question["universe"], wholes(question["matrix"]["shape"], "question.matrix", 2, below=1 << 22)
+    if "records" in listed:
+        many, dropping = len(listed["records"]), fields(listed, "universe", "columns records outside")["outside"] is None
+    else:
+        given = [fields(x, "attribute", "name categories outside")
+                 for x in fields(listed, "universe", "attributes")["attributes"]]
+        dropping, many = any(x["outside"] is None for x in given), math.prod(categories(given))
+    if many != n or m > WIDEST:
+        false("question.matrix has not a column for each record") if many != n else undecided("too many queries")
+    points = turned(unpacked(question["matrix"], "question.matrix", [m, n]))
+    mean = {"columns": [None] * m, "points": points, "center": points[0], "drops_missing": dropping}
+    noise = {"count_step": None} | fields(file.terms["noise"], "noise", "kind step scale factor reach pivots embed")
+    if type(noise.get("embed")) is dict:
+        noise["embed"] = unpacked(noise["embed"], "noise.embed", [m, len(noise["pivots"])])
+    own = Values(file, mean, noise, totals=True)
+    file.say("no change by one neighbour has more than μ", own.covers(file.limit))
+    file.told(file.derived["standard_deviation"], own.variances, own.summed([1.0] * m))
+    file.bounds(*own.bounds(file.terms["evidence"]))
 
 # -- marginals: independent noise of one variance on each residual space; an orbit is the types of a set's attributes
+def added(terms: Any) -> Any:  # the sum of the numbers of each orbit
+    found = Counter[Orbit]()
+    for own, x in terms:
+        found[own] += x
+    return found
+def exchanged(sizes: list[tuple[int, int]], weight: dict[frozenset[int], float]) -> list[int]:
+    kinds, first = list[int](), list[int]()  # the type of each attribute: one where an exchange changes no weighted set
+    for i, n in enumerate(sizes):
+        fits = (k for k, j in enumerate(first) if sizes[j] == n and all(
+            weight.get(frozenset({i: j, j: i}.get(x, x) for x in own)) == w
+            for own, w in weight.items() if (i in own) != (j in own)))
+        kinds.append(next(fits, len(first)))
+        first += [i] * (kinds[-1] == len(first))
+    return kinds
+def categories(given: Any) -> list[int]:  # how many each attribute has, with one for all others
+    listed = [own["categories"] for own in given]
+    counts = [x if type(x) is int else len(x["edges"]) - 1 if type(x) is dict else len(x) for x in listed]
+    return list(wholes([n + (own["outside"] == n) for n, own in each(counts, given)], "categories", below=1 << 60))
 class Tables:  # what is asked of a table: weighted orbits of marginals, and the orbits of residual spaces
     def __init__(self, question: Any) -> None:
         given = [fields(own, "attribute", "name categories outside ordered") for own in question["attributes"]]
-        if any(own.get("ordered") is not None for own in given) or len(given) > 1000:
-            undecided("question: ordered attributes, and more than 1000, are not decided here")
-        counts = [own["categories"] if type(own["categories"]) is int else len(own["categories"]) for own in given]
-        sizes = wholes([n + (own["outside"] == n) for n, own in each(counts, given)], "categories", below=1 << 60)
+        if len(given) > 1000:
+            undecided("question: more than 1000 attributes are not decided here")
+        sizes = categories(given)
+        orders = [one_of(own["ordered"], "ordered", "prefix range") if own.get("ordered") else "" for own in given]
+        alike = [(n, i if own else -1) for i, (n, own) in enumerate(each(sizes, orders))]  # ordered, like no other
         self.dropping, weights = any(own["outside"] is None for own in given), question["weights"]
         if "way" in question:
-            way, alike = wholes([question["way"]], "way", below=len(sizes) + 1)[0], sorted(set(sizes), key=sizes.index)
-            many, own = math.comb(len(alike) + way, way) * 2**way, numbers(weights, "question.weights", way + 1, 0.0)
-            kinds = [alike.index(n) for n in sizes] if many <= MANY else undecided("too many kinds of marginals")
-            rows = [(row, w) for n, w in enumerate(own) for row in combinations_with_replacement(range(len(alike)), n)]
+            way, types = wholes([question["way"]], "way", below=len(sizes) + 1)[0], sorted(set(alike), key=alike.index)
+            many, own = math.comb(len(types) + way, way) * 2**way, numbers(weights, "question.weights", way + 1, 0.0)
+            kinds = [types.index(n) for n in alike] if many <= MANY else undecided("too many kinds of marginals")
+            rows = [(row, w) for n, w in enumerate(own) for row in combinations_with_replacement(range(len(types)), n)]
         else:
             sets = [frozenset(wholes(own, "question.sets", below=len(sizes))) for own in question["sets"]]
             weight = dict(each(sets, numbers(weights, "question.weights", len(sets), 0.0)))
             many = max(sum(2 ** min(len(own), 40) for own in sets), len(sizes) ** 2 * len(sets) // 16)
-            kinds = exchanged(sizes, weight) if many <= MANY else undecided("question.sets are too many, or too large")
+            kinds = exchanged(alike, weight) if many <= MANY else undecided("question.sets are too many, or too large")
             rows = [(tuple(sorted(kinds[i] for i in own)), w) for own, w in weight.items()]
-        self.members, self.sizes = Counter(kinds), dict(each(kinds, sizes))
+        self.kinds, self.members, self.sizes = kinds, Counter(kinds), dict(each(kinds, sizes))
+        self.names, self.question = [own["name"] for own in given], question
         self.asked = {row: F(w) for row, w in rows if self.copies(row)}
         if "way" not in question and (sum(map(self.copies, self.asked)) != len(sets) or any(
                 len(set(own)) < len(own) for own in question["sets"])):
             false("question.sets has one twice, or exchanges that change it")
-        self.rows = {own: self.parts(own) for own in self.asked}
+        self.axes = {k: (n, own) for k, n, own in each(kinds, sizes, orders) if own and n > 1}
+        self.rows = {own: self.parts(tuple(k for k in own if k not in self.axes)) for own in self.asked}
         self.spaces = sorted({own for row in self.rows.values() for own in row}, key=lambda own: (len(own), own))
     def copies(self, own: Orbit) -> int:  # how many sets of attributes an orbit has
         return math.prod(math.comb(self.members[k], c) for k, c in Counter(own).items())
@@ -463,58 +551,180 @@ class Tables:  # what is asked of a table: weighted orbits of marginals, and the
         values = [[[math.floor(self.agreeing((k,) * c, {k: d}) * 2**200) for c in range(most[k])]
                    for d in range(self.members[k] + 1)] for k in kinds]
         return F(below(0, {own: math.floor(rate * 2**200) for own, rate in rates.items()}) - 2**60, 2**200)
-def added(terms: Any) -> Any:  # the sum of the numbers of each orbit
-    found = Counter[Orbit]()
-    for own, x in terms:
-        found[own] += x
-    return found
-def exchanged(sizes: list[int], weight: dict[frozenset[int], float]) -> list[int]:
-    kinds, first = list[int](), list[int]()  # the type of each attribute: one where an exchange changes no weighted set
-    for i, n in enumerate(sizes):
-        fits = (k for k, j in enumerate(first) if sizes[j] == n and all(
-            weight.get(frozenset({i: j, j: i}.get(x, x) for x in own)) == w
-            for own, w in weight.items() if (i in own) != (j in own)))
-        kinds.append(next(fits, len(first)))
-        first += [i] * (kinds[-1] == len(first))
-    return kinds
-def check_marginals(file: File) -> None:  # a plan or a release of marginals
-    terms, told, n, counted = file.terms, file.derived["marginals"], file.terms["size"], file.counted
-    own, none = Tables(fields(terms["question"], "question", "kind attributes weights way sets")), Counter[int]()
-    if n is not None if counted else own.dropping or type(n) is not int or n < 1:
-        false("size and what becomes of rows outside the categories do not fit the relation")
-    given, steps = (numbers(terms["noise"][k], f"noise.{k}", len(own.spaces), 0.0) for k in ("deviations", "steps"))
+    def margins(self) -> Any:  # each set that is asked for, by its attributes
+        if "sets" in self.question:
+            return self.question["sets"]
+        few = sum(map(self.copies, self.asked)) <= MANY // 16 or undecided("too many groups")
+        return [own for n in range(self.question["way"] + few) for own in combinations(range(len(self.kinds)), n)]
+    def read(self, deviations: Any, infinite: bool, counted: bool) -> None:  # the noise of each residual space
+        self.infinite, self.counted, given = infinite, counted, numbers(deviations, "noise", len(self.spaces), 0.0)
+        self.variances = {space: F(x) ** 2 for space, x in each(self.spaces, given)}
+        self.rates = {space: 1 / self.variances[space] for space in self.spaces if counted or space}
+        self.whole = sum((cut(self.agreeing(own, Counter()) * x, 300, 1) for own, x in self.rates.items()), ZERO)
+        self.cells = {row: math.prod(self.sizes[k] for k in row) * self.copies(row) for row in self.asked}
+        self.seen = {row: sum((cut(x * self.variances[space], 400, 1) for space, x in parts.items()), ZERO)
+                     for row, parts in self.rows.items()}
+        weighted = {row: self.asked[row] * v for row, v in self.seen.items()}
+        self.summed = (max(weighted.values()) if infinite else  # the square of the deviations' norm, weighted
+                       sum((weighted[row] * n for row, n in self.cells.items()), ZERO))
+    def proved(self, evidence: Any) -> F:  # at most the least such square at μ = 1
+        none, rows = Counter[int](), fields(evidence, "evidence", "cells patterns chances")
+        c = dict(each(self.asked, map(F, numbers(rows["cells"], "evidence.cells", -1, 0.0))))
+        asked = added((own, x * c[row] * self.asked[row] * self.cells[row])
+                      for row in c for own, x in self.rows[row].items())
+        chances = [F(x) for x in numbers(rows["chances"], "evidence.chances", -1, 0.0)]
+        patterns = [wholes(row, "evidence.patterns", len(self.members), below=1001) for row in rows["patterns"]]
+        moved = ZERO
+        for space in self.rates:
+            full = self.agreeing(space, none)
+            parts = [2 * w * (full - self.agreeing(space, row)) for w, row in each(chances, patterns) if not self.counted]
+            moved += root(cut(asked[space] * (full if self.counted else sum(parts, ZERO) / sum(chances)), 400, 0), 0)
+        size = sum((n * c[row] for row, n in self.cells.items()), ZERO) if self.infinite else max(c.values())
+        return moved**2 / size
+def fine(steps: Any, given: Any) -> None:  # stop unless grids are fine beside the least noise on each
     if any(s > 1 or math.frexp(s)[0] != 0.5 or s * 2**16 > x > 0 for s, x in each(steps, given)):
         false("noise.steps are no powers of two that are fine beside the noise")
-    variances = {space: F(x) ** 2 for space, x in each(own.spaces, given)}
-    rates = {space: 1 / variances[space] for space in own.spaces if counted or space}
-    whole = sum((cut(own.agreeing(space, none) * rate, 300, 1) for space, rate in rates.items()), ZERO)
-    holds = whole <= file.limit if counted else not rates or whole - own.least(rates) <= file.limit / 2
+class Ordered:  # tables with ordered attributes, and their noise: a matrix L_A on each residual space A of the others
+    # along them stand products of corners, of 1 or whether the category is one that is not the last: a record in x that
+    # becomes one in y sees Σ_A ½(p + a)·|L_A⁻¹(s_x − s_y)|² + ½(p − a)·|L_A⁻¹(s_x + s_y)|², and one that comes or goes
+    # Σ_A p·|L_A⁻¹s_x|², with p = Π (1 − 1/n) over A, and a likewise with −1/n where the two differ
+    def __init__(self, tables: Tables, noise: Any, counted: bool) -> None:
+        self.tables, self.counted, self.kinds = tables, counted, sorted(tables.axes)
+        axes = [tables.axes[k] for k in self.kinds]
+        if "factors" not in noise or math.prod(n for n, _ in axes) > WIDEST:
+            undecided(f"ordered attributes of over {WIDEST} categories together, or noise that is a product along them")
+        self.cells: Any = [*product(*(range(n) for n, _ in axes))]
+        self.spans = {row: [k in row for k in self.kinds] for row in tables.asked}
+        found = {space: [c for c in self.cells if self.seen(c, space)] for space in tables.spaces}
+        self.places = {space: place for space, place in found.items() if place}
+        self.laws = dict[Orbit, Noise]()
+        for (space, place), given in each(self.places.items(), fields(noise, "noise", "factors steps")["factors"]):
+            flat = iter(numbers(given, "noise.factors", len(place) * (len(place) + 1) // 2))
+            rows = [[next(flat) if j <= i else 0.0 for j in range(len(place))] for i in range(len(place))]
+            self.laws[space] = Noise({"kind": "dense", "factor": rows}, len(place))
+        fine(noise["steps"], [min(abs(F(row[i], 1 << law.over)) for i, row in enumerate(law.factor))
+                              for law in self.laws.values()])
+        self.records = {space: [[int(all(c in (0, x + 1) for c, x in each(corner, cell))) for corner in place]
+                                for cell in self.cells] for space, place in self.places.items()}
+        self.part = {space: tables.agreeing(space, Counter()) for space in self.places}
+        self.free = [k for k in sorted(tables.members) if k not in tables.axes]
+        cuts = [[[int(a <= j <= b) for j in range(n)] for a in range(n if order == "range" else 1) for b in range(a, n)]
+                for n, order in axes]  # which cells each answer adds up
+        self.corners = [[[row[-1], *(x - row[-1] for x in row[:-1])] for row in rows] for rows in cuts]
+        self.asked = {(row, space): self.answers(row, space) for row, parts in tables.rows.items()
+                      for space in parts if space in self.places}
+        self.copies = {row: math.prod(tables.sizes[k] for k in row if k not in tables.axes) * tables.copies(row)
+                       for row in tables.asked}
+    def seen(self, corner: Any, space: Orbit) -> bool:  # whether a marginal sees it, and records move in it
+        moves, rows = self.counted or space or any(corner), self.tables.rows
+        return bool(moves) and any(space in rows[row] and all(inside or not c for c, inside in each(corner, span))
+                                   for row, span in self.spans.items())
+    def answers(self, row: Orbit, space: Orbit) -> Rows:  # that a marginal asks for, by the corners of a residual space
+        ways = product(*(rows if inside else [[1]] for rows, inside in each(self.corners, self.spans[row])))
+        return [[math.prod(x[c] if c < len(x) else 0 for x, c in each(way, corner)) for corner in self.places[space]]
+                for way in ways]
+    def covers(self, limit: F) -> bool:  # whether no μ² of a change is more
+        counts = range(len(self.cells))
+        seen = {space: times(rows, turned(self.laws[space].turn())) for space, rows in self.records.items()}
+        forms = {space: [[dot(x, y) for y in rows[: i + 1]] for i, x in enumerate(rows)] for space, rows in seen.items()}
+        most, members = limit / (1 + F(1, 1 << 60)) * 4**BITS, self.tables.members
+        if self.counted:
+            return all(sum((p * forms[a][x][x] for a, p in self.part.items()), ZERO) <= most for x in counts)
+        if math.prod(members[k] + 1 for k in self.free) * len(counts) ** 2 * len(forms) > MANY:
+            undecided("too many patterns of attributes in which two records differ")
+        for row in product(*(range(members[k] + 1) for k in self.free)):
+            agreed = {space: self.tables.agreeing(space, Counter(dict(each(self.free, row)))) for space in forms}
+            one = math.lcm(*(x.denominator for x in (*self.part.values(), *agreed.values())))
+            ways = [(int(self.part[a] * one), int(2 * agreed[a] * one), form) for a, form in forms.items()]
+            if any(sum(p * (form[x][x] + form[y][y]) - a * form[x][y] for p, a, form in ways) > most * one
+                   for x in counts for y in range(x + 1)):
+                return False
+        return True
+    def variances(self) -> dict[Orbit, list[F]]:  # of the answers of each orbit of marginals
+        found = {row: [ZERO] * math.prod(len(x) for x, inside in each(self.corners, span) if inside)
+                 for row, span in self.spans.items()}
+        for (row, space), rows in self.asked.items():
+            own = self.laws[space].variances((rows, 0), [1.0] * len(self.places[space]))
+            found[row] = [v + cut(self.tables.rows[row][space] * x, 400, 1) for v, x in each(found[row], own)]
+        return found
+    def proved(self, evidence: Any, lengths: list[int], infinite: bool) -> F:  # at most the least square at μ = 1
+        members, given = self.tables.members, fields(evidence, "evidence", "cells patterns pairs chances")
+        listed = [numbers(row, "evidence.cells", n, 0.0) for row, n in each(given["cells"], lengths)]
+        flat = iter(rounded([x for row in listed for x in row]))
+        c = {row: [next(flat) for _ in range(n)] for row, n in each(self.copies, lengths)}
+        pairs = [wholes(row, "evidence.pairs", 2, below=len(self.cells)) for row in given["pairs"]]
+        ways = [wholes(row, "evidence.patterns", len(members), below=1001) for row in given["patterns"]]
+        if any(n > members[k] * (k in self.free) for row in ways for k, n in enumerate(row)):
+            false("evidence.patterns are of other attributes")
+        full, counts = [members[k] * (k in self.free) for k in sorted(members)], range(len(self.cells))
+        moves = [*each(pairs, ways), *(([x, 0], [0] * len(full)) for x in counts), *(([x, x], full) for x in counts)]
+        w, total = rounded(numbers(given["chances"], "evidence.chances", len(pairs), 0.0)) + [1] * 2 * len(counts), ZERO
+        for space in self.places:
+            rows, weights = list[list[int]](), list[int]()
+            for row, weight in self.tables.asked.items():
+                f = weight * self.copies[row] * self.tables.rows[row].get(space, 0) * 2**80
+                rows += self.asked.get((row, space), []) if f else []
+                weights += [math.floor(f * x) for x in c[row]] if f else []
+            p, moved, often = self.part[space], list[list[int]](), list[F]()
+            for ((x, y), way), f in each(moves, w):
+                s, t = self.records[space][x], self.records[space][y]
+                a = self.tables.agreeing(space, dict(enumerate(way)))
+                both = [[x - y for x, y in each(s, t)], [x + y for x, y in each(s, t)]]
+                moved += [s] if self.counted else both
+                often += [f * p] if self.counted else [f * (p + a) / 2, f * (p - a) / 2]
+            total += paired((gram(rows, weights), 80), (gram(moved, [math.floor(x * 2**80) for x in often]), 80))
+        size = sum(self.copies[row] * sum(x) for row, x in c.items()) if infinite else max(map(max, c.values()))
+        return total**2 / (size * sum(w))
+def check_ordered(file: File, tables: Tables) -> None:  # counts along attributes that are ordered
+    own = Ordered(tables, file.terms["noise"], file.counted)
+    file.say("no change by one neighbour has more than μ", own.covers(file.limit))
+    found, told, weights = own.variances(), file.derived["marginals"], tables.asked
+    square = (max(weights[row] * max(x) for row, x in found.items()) if file.infinite else
+              sum((weights[row] * own.copies[row] * sum(x, ZERO) for row, x in found.items()), ZERO))
+    stated = [x["standard_deviation"] for x, row in each(told, found) if x["count"] == tables.copies(row)]
+    file.told(stated, [cut(sum(x, ZERO) / len(x), 400, 1) for x in found.values()], square)
+    least = own.proved(file.terms["evidence"], [*map(len, found.values())], file.infinite)
+    file.bounds(square, least, least)
+def check_marginals(file: File) -> None:  # a plan or a release of marginals
+    terms, told, n, counted = file.terms, file.derived["marginals"], file.terms["size"], file.counted
+    own = Tables(fields(terms["question"], "question", "kind attributes weights way sets"))
+    if n is not None if counted else own.dropping or type(n) is not int or n < 1:
+        false("size and what becomes of rows outside the categories do not fit the relation")
+    if own.axes:
+        check_ordered(file, own)
+        return
+    given, steps = (numbers(terms["noise"][k], f"noise.{k}", len(own.spaces), 0.0) for k in ("deviations", "steps"))
+    fine(steps, given)
+    own.read(given, file.infinite, counted)
+    holds = own.whole <= file.limit if counted else not own.rates or own.whole - own.least(own.rates) <= file.limit / 2
     file.say("no change by one neighbour has more than μ", holds)
-    cells = {row: math.prod(own.sizes[k] for k in row) * own.copies(row) for row in own.asked}
-    seen = {row: sum((cut(x * variances[space], 400, 1) for space, x in parts.items() if variances[space]), ZERO)
-            for row, parts in own.rows.items()}
-    weighted = {row: own.asked[row] * v for row, v in seen.items()}
-    total, most = sum((weighted[row] * n for row, n in cells.items()), ZERO), max(weighted.values())
-    stated = [x["standard_deviation"] for x, row in each(told, seen) if x["count"] == own.copies(row)]
-    file.told(stated, [*seen.values()], most if file.infinite else total)
-    c = dict(each(own.asked, map(F, numbers(terms["evidence"]["cells"], "evidence.cells", -1, 0.0))))
-    asked = added((space, x * c[row] * own.asked[row] * cells[row]) for row in c for space, x in own.rows[row].items())
-    chances = [F(x) for x in numbers(terms["evidence"]["chances"], "evidence.chances", -1, 0.0)]
-    patterns = [wholes(row, "evidence.patterns", len(own.members), below=1001) for row in terms["evidence"]["patterns"]]
-    moved = ZERO
-    for space in rates:
-        full = own.agreeing(space, none)
-        apart = [2 * w * (full - own.agreeing(space, row)) for w, row in each(chances, patterns) if not counted]
-        moved += root(cut(asked[space] * (full if counted else sum(apart, ZERO) / sum(chances)), 400, 0), 0)
-    proved = moved**2 / (sum((n * c[row] for row, n in cells.items()), ZERO) if file.infinite else max(c.values()))
-    file.bounds(most if file.infinite else total, proved, proved)
+    stated = [x["standard_deviation"] for x, row in each(told, own.seen) if x["count"] == own.copies(row)]
+    file.told(stated, [*own.seen.values()], own.summed)
+    square = own.proved(terms["evidence"])
+    file.bounds(own.summed, square, square)
+def check_groups(file: File) -> None:  # of means or totals in groups: a table of counts, with a vector for the number 1
+    terms, question = file.terms, fields(file.terms["question"], "question", "kind mean total groups")
+    noise = fields(terms["noise"], "noise", "values deviations")
+    evidence = fields(terms["evidence"], "evidence", "values tables")
+    if not file.counted:
+        undecided("groups of a public number of records")
+    totals = question["kind"] == "sum_by_groups"
+    mean = one_mean(of_kind(question["total"], "question.total", "sum", "mean")["mean"] if totals else question["mean"])
+    groups = Tables(of_kind(question["groups"], "question.groups", "marginals", "attributes weights way sets"))
+    own = Values(file, mean, noise["values"], totals)
+    groups.read(noise["deviations"], file.infinite, file.counted)
+    file.say("no change by one neighbour has more than μ", own.covers(file.limit / groups.whole))
+    margins, told = groups.margins(), file.derived["groups"]
+    if any(x["by"] != [groups.names[i] for i in row] for x, row in each(told, margins)):
+        false("derived.groups are not those that are asked for")
+    seen = [groups.seen[tuple(sorted(groups.kinds[i] for i in row))] for row in margins]
+    stated, squares = [y for x in told for y in x["standard_deviation"]], [x * v for x in seen for v in own.variances]
+    file.told(stated, squares, groups.summed * own.summed([1.0] * len(own.weights)))
+    square = groups.proved(evidence["tables"])
+    (here, least, plain) = own.bounds(evidence["values"])
+    file.bounds(groups.summed * here, square * least, square * plain)
 
 # -- streams of running sums: W = B·C, noise B·ξ, one person in one round
-def unpacked(given: Any, where: str, shape: list[int]) -> list[list[float]]:  # a packed array of finite floats
-    n = math.prod(shape) if given["shape"] == shape else false(f"{where} has not the shape {shape}")
-    content = zlib.decompressobj().decompress(base64.b64decode(given["float64"], validate=True), 8 * n + 1)
-    flat = numbers(memoryview(content).cast("d").tolist(), where, n)  # of this machine's byte order
-    return [flat[i : i + shape[-1]] for i in range(0, n, shape[-1])]
 def convolved(a: list[int], b: list[int]) -> list[int]:  # as many coefficients of two series' product, as one number
     size = (largest([a]) + 1) * (largest([b]) + 1) * len(a)
     width = size.bit_length() // 8 + 1  # bytes, of a coefficient and `middle`, less than twice `middle`
@@ -571,7 +781,8 @@ def check_stream(file: File) -> None:  # the plan of a stream
     noise = fields(terms["noise"], "noise", "kind step cover scale factor reach pivots embed")
     one_of(question["workload"]["kind"], "workload.kind", "prefix")
     n = wholes([fields(question["workload"], "workload", "kind rounds")["rounds"]], "rounds", below=1 << 40)[0]
-    own, mean = Records(file, "kind workload", lifted=False), one_of(terms["error"], "error", "mean max") == "mean"
+    own = Records(question, noise, "kind workload", counted, lifted=False)
+    mean = one_of(terms["error"], "error", "mean max") == "mean"
     if not n or (counted and any(own.center)):
         false("a stream has no rounds, or is not coded about 0 where rounds become 0")
     law, pair, answers = Noise(noise, len(own.pivots)), Factors(terms["pair"], n), own.answers(noise)
@@ -601,7 +812,11 @@ def check_stream(file: File) -> None:  # the plan of a stream
 
 # -- a file
 CHECKS = {  # of each kind of question: what checks it, and what terms and what is derived have beyond the others
-    "mean": (check_mean, "size order weights unit", "standard_deviation objective names estimate"),
+    "mean": (check_values, "size order weights unit", "standard_deviation objective names estimate"),
+    "queries": (check_queries, "size order", "standard_deviation objective"),
+    "sum": (check_values, "size order weights unit", "standard_deviation objective names estimate"),
+    "mean_by_groups": (check_groups, "size order weights unit", "groups objective names estimate"),
+    "sum_by_groups": (check_groups, "size order weights unit", "groups objective names estimate"),
     "marginals": (check_marginals, "size order unit", "marginals objective"),
     "stream": (check_stream, "error strategy reason pair", "rounds standard_deviation")}
 def check(file: File, text: str) -> None:  # a document of any kind

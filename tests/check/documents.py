@@ -134,6 +134,25 @@ FILES = {
     "marginals of a public size": lambda: _small(
         ln.Marginals({"a": 2, "b": 3, "c": 3}, way=2, outside="extra"), order=np.inf
     ),
+    "totals": lambda: _small(ln.Sum(PAIR, ln.Box([0, -1], [1, 4])), "add_remove"),
+    "means by groups": lambda: _small(
+        ln.Mean(["a"], ln.Box([0], [4]), by={"g": 2, "h": ["x", "y", "z"]}, way=1), "add_remove"
+    ),
+    "totals by groups": lambda: _small(
+        ln.Sum(["a"], ln.Box([0], [4]), by={"g": 2, "h": 2}, sets=[["g", "h"], ["h"]]),
+        "add_remove",
+        np.inf,
+    ),
+    "queries of a public size": lambda: _small(
+        ln.Queries([[0, 1, 1], [1, 3, 3], [0, 3, 1]], {"a": 2}, outside="extra"), order=np.inf
+    ),
+    "distribution": lambda: _small(
+        ln.Distribution("a", [0, 1, 5, 9], by={"b": ["x", "y"]}), "add_remove"
+    ),
+    "ranges of a public size": lambda: _small(
+        ln.Marginals({"a": 3, "b": 2}, way=2, ordered={"a": "range"}, outside={"a": 0, "b": 1}),
+        order=np.inf,
+    ),
     "stream": lambda: stream(4, "optimal", "mean", None, "add_remove"),
     "Toeplitz stream": lambda: stream(5, "toeplitz", "max", None, "add_remove"),
 }

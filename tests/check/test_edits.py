@@ -19,34 +19,37 @@ from check.documents import FILES
 from lownoise_check import FALSE, HOLDS, OPEN
 
 ANY = ".*"
+MEAN = r"terms\.question\.(total\.)?(mean\.)?"
+TABLES = r"terms\.question\.(groups\.|universe\.)?attributes\.#\."
+EVIDENCE = r"terms\.evidence\.(changes\.|rounds\.|values\.|tables\.)?"
 HARMLESS = [
     # says nothing of noise or bounds
     (r"(digest|integers|spend|created|versions)(\..*)?", ANY),
     (r"derived\.(names|estimate|marginals\.#\.like)(\.#)?", ANY),
-    (r"terms\.(strategy|reason|compared)|terms\.question\.(columns|missing)(\.#)?", ANY),
-    (r"terms\.question\.attributes\.#\.(name|categories\.#)", ANY),
-    (r"terms\.question\.drops_missing", "not"),
+    (rf"terms\.(strategy|reason|compared)|{MEAN}(columns|missing)(\.#)?", ANY),
+    (rf"{TABLES}(name|categories\.(#|edges\.#))", ANY),
+    (rf"{MEAN}drops_missing", "not"),
     (r"terms\.evidence\.witness(\.#)*", ANY),  # the checker makes its own
     # the same set of records, moved or in other words, or a smaller one; the same table
-    (r"terms\.question\.(center|image\.shift)\.#", "up|down|half|zero|x2|neg"),
-    (r"terms\.question\.(lower|upper)\.#", "down|half|zero"),
-    (r"terms\.question\.image\.factor(\.#)+", "neg"),
-    (r"terms\.question\.(points|sets)", "long"),
-    (r"terms\.question\.attributes\.#\.(outside|categories)", "one|zero|text|more|less|neg"),
+    (rf"{MEAN}(center|image\.shift)\.#", "up|down|half|zero|x2|neg"),
+    (rf"{MEAN}(lower|upper)\.#", "down|half|zero"),
+    (rf"{MEAN}image\.factor(\.#)+", "neg"),
+    (rf"{MEAN}points|terms\.question\.sets", "long"),
+    (rf"{TABLES}(outside|categories)", "one|zero|text|more|less|neg"),
     (r"terms\.question\.weights\.0|terms\.size", "up|down|half|x2|zero|more|less"),  # counts
     (r".*", "int|float"),  # 2 is 2.0
     # what is stated is weaker, the noise wider, or the same
     (r"derived\.(error|certificate\.upper|cost\.(epsilon|delta|rho|mu))", "up|x2"),
     (r"derived\.(certificate\.lower|lower_bound)", "down|half|zero"),
     (r"terms\.noise\.cover\.#", "up|down"),  # by 0.1%: 2^-40 of μ is left, and that is far less
-    (r"terms\.noise\.factor\.#\.#", "neg|up|x2"),
+    (r"terms\.noise\.(values\.)?factors?\.#\.#", "neg|up|x2"),
     (r"terms\.noise\.steps\.#", "half"),
     # any evidence will do that proves as much, any hint, and bounds of any weighted answers
-    (r"terms\.evidence\.(changes\.|rounds\.)?(plain_)?(query_weights|squares|points)(\.#)*", ANY),
-    (r"terms\.evidence\.(changes\.|rounds\.)?(plain_)?(vertex_weights|vertices)(\.#)*", ANY),
-    (r"terms\.evidence\.(cells|chances|patterns|block|rounds)(\.#)*", ANY),
+    (rf"{EVIDENCE}(plain_)?(query_weights|squares|points)(\.#)*", ANY),
+    (rf"{EVIDENCE}(plain_)?(vertex_weights|vertices)(\.#)*", ANY),
+    (rf"{EVIDENCE}(cells|chances|patterns|pairs|block|rounds)(\.#)*", ANY),
     (r"terms\.noise\.reach(\.#)?|terms\.weights\.#", ANY),
-    (r"terms\.evidence\.(kind|changes\.kind|rounds\.(kind|measure))", ANY),  # as the domain's
+    (r"terms\.evidence\.((changes\.|values\.)?kind|rounds\.(kind|measure))", ANY),  # of domains
     (r"derived\.error", "down|half"),  # of a greatest error: no less than the greatest deviation
 ]  # fmt: skip
 
@@ -119,9 +122,21 @@ def harmless(path, what):
 
 
 def covered(document):
-    """Return whether `ln.verify` finds the noise wide enough, too, for a point that was moved."""
+    """Return whether `ln.verify` finds the noise wide enough, too, for records that were moved."""
     question = document["terms"]["question"]
-    question["missing"] = question["points"][0]  # it must be one of them
+    totals = "sum" in question["kind"]
+    question = question.get("total", question)
+    question = question.get("mean", question)
+    if totals:  # whose files have the domain's own center
+        listed = "points" in question
+        own = (
+            ln.Points(question["points"])
+            if listed
+            else ln.Box(question["lower"], question["upper"])
+        )
+        question["center"] = question["missing"] = own.center.tolist()
+    if "points" in question:
+        question["missing"] = question["points"][0]  # it must be one of them
     checks = ln.verify(json.dumps(document)).checks
     return any(own.holds for own in checks if own.name.startswith("noise covers"))
 
@@ -135,7 +150,7 @@ def test_no_edit_makes_false_things_hold(name):
         status, lines = checker.decide(json.dumps(edited))
         assert status in (HOLDS, FALSE, OPEN)
         assert "\n" not in lines[-1]
-        moved = path[:3] == ("terms", "question", "points") and what in ("up", "down")
+        moved = {*path} & {"points", "lower"} and what in ("up", "down", "x2")
         if status == HOLDS and not harmless(path, what) and not (moved and covered(edited)):
             wrong.append((*path, what))
     assert not wrong

@@ -47,7 +47,7 @@ def test_a_part_in_a_million_less_of_anything_does_not(asked):
     [
         (lambda: ln.Mean(["a", "b"], ln.Ball(2, order=4)), "unit ball that is not Euclidean"),
         (lambda: ln.Mean(list("abcd"), ln.TensorPower(2, 2)), "the domain is none"),
-        (lambda: ln.Queries([[0, 1, 1]], {"a": 3}), "question.kind='queries' is not decided"),
+        (lambda: ln.Parity(["a", "b", "c"], 2), "question.kind='parity' is not decided"),
     ],
 )
 def test_what_is_outside_is_named(question, said):
