@@ -2,7 +2,8 @@
 """Staircase and geometric noise: `python -m benchmarks.staircase [counts|speed|costs]`.
 
 Ratios of E‖z‖² of staircases to K-norm noise, by the number of integers that move and ε, whatever
-the norm. With `counts`: of plans of counts to their Laplace noise. With `speed`: how many vectors
+the norm. With `counts`: of plans of counts to their Laplace noise, and of counts of units with
+several rows to geometric noise. With `speed`: how many vectors
 of integers are drawn a second, of one number and around a ball. With `costs`: what staircases and
 K-norm noise cost an account that adds up ρ or μ², around a ball and a box.
 """
@@ -79,6 +80,27 @@ def _beside(question: object, relation: str, epsilon: float) -> str:
     return f"{(plan.error / min(laplace)) ** 2:.4f}"
 
 
+UNIT_ROWS = (2, 4, 8, 20)
+UNIT_HEAD = ("rows of a unit", *COUNT_HEAD[1:])
+
+
+def units() -> list[list[str]]:
+    """Return E z² of the best whole noise on a count of units over that of geometric noise."""
+    found = []
+    for rows in UNIT_ROWS:
+        unit = {"privacy_unit": "person", "rows_per_unit": rows}
+        cells = []
+        for epsilon in EPSILONS:
+            budget = ln.pure_dp(epsilon)
+            plan, usual = (
+                ln.plan(ln.Count("id"), budget=budget, relation="add_remove", mechanism=m, **unit)
+                for m in ("discrete_staircase", "geometric")
+            )
+            cells.append(f"{(plan.error / usual.error) ** 2:.4f}")
+        found.append([str(rows), *cells])
+    return found
+
+
 def speed() -> list[list[str]]:
     """Return vectors of integers a second of CPU time, of K-norm and of staircase noise."""
     found = []
@@ -114,7 +136,7 @@ def costs(epsilon: float = 1.0) -> list[list[str]]:
 def main(asked: list[str]) -> int:
     """Print the tables."""
     if asked == ["counts"]:
-        tables = [(COUNT_HEAD, counts())]
+        tables = [(COUNT_HEAD, counts()), (UNIT_HEAD, units())]
     elif asked == ["speed"]:
         tables = [(("d", "K-norm", "staircase"), speed())]
     elif asked == ["costs"]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the tables and the plot of docs/pure.md: `python -m pages.pure [part …]`.
 
-Parts are `random` (minutes), `flat`, `staircase`, `counts`, `domains`, `speed`, `walks` and
-`plot`, which draws what the table of `random` says; all of them where none is named. What the
+Parts are `random` (minutes), `flat`, `staircase`, `counts`, `units`, `domains`, `speed`, `walks`
+and `plot`, which draws what the table of `random` says; all of them where none is named. What the
 tables say of errors is recomputed by tests/docs/test_pure_page.py.
 """
 
@@ -117,6 +117,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "flat": lambda: table(list(pure.FLAT_HEAD), [*map(pure.flat_cells, pure.FLAT)], words=0),
     "staircase": lambda: table(list(staircase.HEAD), staircase.rows(), words=0),
     "counts": lambda: table(list(staircase.COUNT_HEAD), staircase.counts()),
+    "units": lambda: table(list(staircase.UNIT_HEAD), staircase.units(), words=0),
     "domains": lambda: table(list(pure_domains.HEAD), pure_domains.domain_rows()),
     "speed": lambda: table(list(pure_speed.HEAD), pure_speed.speed_rows()),
     "walks": lambda: table(list(pure_speed.WALK_HEAD), pure_speed.walk_rows(), words=0),

@@ -25,6 +25,7 @@ ASKED = {
     "laplace_histogram": ("queries", "substitute"),
     "geometric": ("queries", "add_remove"),
     "geometric_histogram": ("queries", "substitute"),
+    "discrete_staircase": ("queries", "add_remove"),
     "randomized_response": ("queries", "substitute"),
     "staircase": ("mean", "add_remove"),
     "staircase ": ("queries", "substitute"),

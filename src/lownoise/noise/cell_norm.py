@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact counts in cells that give all others plus K-norm noise of the shape of what one changes.
+"""Exact counts in cells that give all others plus noise of the shape of what one changes.
 
 Where all attributes together have few categories, what one record changes in the cells of all
 marginals is a list of points: the K-norm mechanism of their hull adds to those cells from which the
@@ -18,6 +18,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import distance_within
+from lownoise.noise.discrete_staircase import DiscreteStaircaseNoise
 from lownoise.noise.marginal_noise import grid_step, marginal_mechanism
 from lownoise.noise.marginals import AbstractLayout
 from lownoise.noise.mechanism import covering
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from lownoise.engines.counts import Records
     from lownoise.noise import AdditiveMechanism
-    from lownoise.noise.abstract import Loss
+    from lownoise.noise.abstract import AbstractNoise, Loss
     from lownoise.noise.marginals import Noisy, Piece
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
@@ -230,7 +231,7 @@ class CellLayout(AbstractLayout):
 @final
 @dataclass(frozen=True, eq=False)
 class CellNoise(AbstractRoundNoise):
-    """K-norm noise of the hull of all changes.
+    """Noise on cells: K-norm noise of the hull of all changes, or a staircase on one count.
 
     Args:
         layout: the cells that are summed.
@@ -238,7 +239,7 @@ class CellNoise(AbstractRoundNoise):
     """
 
     layout: CellLayout
-    inner: KNormNoise
+    inner: AbstractNoise
 
     @cached_property
     def full(self) -> Orbits:
@@ -258,6 +259,14 @@ class CellNoise(AbstractRoundNoise):
     def loss(self, changes: Any) -> Loss:  # noqa: ANN401 (as of the layout)
         """Return what integers reveal that one neighbour moves by points of `changes`."""
         return self.inner.loss(changes)
+
+    def moment(self, order: float) -> float:
+        """Return at least (E|X|^q)^{1/q}/σ of every answer's noise X."""
+        return self.inner.moment(order)
+
+    def far(self, outside: float) -> Vector | None:
+        """Return how far each number strays but with chance `outside`, where there is one alone."""
+        return self.inner.far(outside) if self.layout.length == 1 else None
 
     def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return the noise of `count` releases in steps, in floats; shape (count, r)."""
@@ -314,3 +323,32 @@ def cell_mechanism(
             f"{found.loss.delta:.2g}; give ln.approx_dp(epsilon, delta) and name the mechanism",
         )
     return found
+
+
+def stairs_mechanism(
+    question: Marginals, size: int | None, epsilon: float, unit: PrivacyUnit | None
+) -> AdditiveMechanism:
+    """Return a discrete staircase on each cell, as wide as all rows of a unit move it.
+
+    Args:
+        question: the marginals.
+        size: the public number of records, None under `add_remove`.
+        epsilon: ε > 0.
+        unit: whose rows are hidden together; None where each row is.
+
+    Raises:
+        PlanError: where no neighbour changes any answer, or steps reveal too little or too much.
+    """
+    layout = CellLayout.of(question, size, 1.0)
+    if not layout.length:
+        raise PlanError("no neighbour changes any answer")
+    rows = layout.changes.points
+    most = np.ptp(rows, axis=0) if size is not None else np.max(np.abs(rows), axis=0)
+    widths = np.maximum(most * rows_of(unit), 1).astype(np.int64)
+    scales = widths * layout.length / epsilon
+
+    def scaled(factor: float) -> AdditiveMechanism:
+        noise = CellNoise(layout, DiscreteStaircaseNoise.least(widths, frozen(scales * factor)))
+        return replace(marginal_mechanism(question.attributes, size, noise), unit=unit)
+
+    return covering(scaled, lambda own: own.loss.epsilon, epsilon)

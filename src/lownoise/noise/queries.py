@@ -104,7 +104,7 @@ class QueryTotals(AbstractCountTotals["AbstractQueries"]):
 
     Args:
         coordinates: which r queries are summed, and how all follow.
-        step: the unit of each summed query's integers, powers of two, shape (r,).
+        step: the unit of each summed query's integers, shape (r,): powers of two, or `lattice`.
 
     Raises:
         PlanError: where a code exceeds 2^52.
@@ -116,7 +116,7 @@ class QueryTotals(AbstractCountTotals["AbstractQueries"]):
     def __post_init__(self) -> None:
         super().__post_init__()
         with np.errstate(all="ignore"):
-            fits = np.all(np.abs(self._about) * (1 / self.step) <= LARGEST_CODE)
+            fits = np.all(np.abs(self._about) / self.step <= LARGEST_CODE)
         if not fits:
             raise PlanError("step is too fine for the matrix; use a coarser grid")
 
@@ -128,17 +128,25 @@ class QueryTotals(AbstractCountTotals["AbstractQueries"]):
 
     @cached_property
     def lattice(self) -> Vector:
-        """The greatest powers of two whose multiples each record adds to a query, shape (r,)."""
+        """The greatest numbers whose whole multiples each record adds to a query, shape (r,).
+
+        Powers of two alone where multiples of these are beyond 2^53.
+        """
         parts, powers = np.frexp(self._about)
         whole = (parts * 2.0**_BITS).astype(np.int64)
         lowest = np.where(whole != 0, whole & -whole, 1).astype(np.float64)
         found = np.where(whole != 0, np.log2(lowest) + powers - _BITS, math.inf).min(axis=0)
-        return frozen(np.exp2(np.where(np.isfinite(found), found, 0.0)))
+        power = np.exp2(np.where(np.isfinite(found), found, 0.0))
+        with np.errstate(over="ignore"):
+            multiples = np.abs(self._about) / power
+        exact = np.all(multiples <= 2.0**_BITS, axis=0)
+        common = np.gcd.reduce(np.where(exact, multiples, 0.0).astype(np.int64), axis=0)
+        return frozen(power * np.maximum(common, 1))
 
     @cached_property
     def codes(self) -> Integers:
         """The integers of each record, shape (N, r)."""
-        return np.floor(self._about * (1 / self.step) + 0.5).astype(np.int64)
+        return np.floor(self._about / self.step + 0.5).astype(np.int64)
 
     @property
     def length(self) -> int:
@@ -197,7 +205,7 @@ class QueryTotals(AbstractCountTotals["AbstractQueries"]):
     @property
     def rounding(self) -> Vector:
         """What is lost of the matrix on the grid: nothing of whole numbers."""
-        off = np.abs(self._about * (1 / self.step) - self.codes)
+        off = np.abs(self._about / self.step - self.codes)
         return frozen(np.max(off, axis=0, initial=0.0))
 
     @property

@@ -24,6 +24,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import shrunk, up
 from lownoise.privacy import noise_curve
+from lownoise.samplers.lazy import below
 from lownoise.sensitivity.relations import SUBSTITUTE
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class ResponseMechanism:
             kept = randomness.words(n) < np.uint64(int(self.keep * _WORDS))
             # the rows of one record stand together: their order is not theirs to choose
             true = np.searchsorted(ends, np.arange(start, start + n), side="right")
-            random = _below(self.length, n, randomness)
+            random = below(self.length, n, randomness)
             reports += np.bincount(np.where(kept, true, random), minlength=self.length)
         return reports
 
@@ -218,15 +219,3 @@ def keep_for(epsilon: float, records: int) -> float:
     """
     keep = -math.expm1(-epsilon) / (1 + (records - 1) * math.exp(-epsilon))
     return math.floor(shrunk(keep) * 2.0**53) / 2.0**53
-
-
-def _below(bound: int, count: int, randomness: Randomness) -> Integers:
-    """Return `count` uniform integers below `bound`: words beyond its last multiple are redrawn."""
-    limit = 2**64 - 2**64 % bound
-    found = randomness.words(count)
-    while True:
-        beyond = np.flatnonzero(found > np.uint64(limit - 1))
-        if not beyond.size:
-            return np.asarray(found % np.uint64(bound), dtype=np.int64)
-        found = found.copy()
-        found[beyond] = randomness.words(beyond.size)

@@ -36,13 +36,16 @@ from lownoise.planning.pure_noise import (
     k_norm,
 )
 from lownoise.planning.pure_steps import (
+    discrete_staircases,
     fine,
     is_worth_lattice,
+    is_worth_stairs,
     is_worth_steps,
     profile,
     radial,
     staircase,
     within_lattice,
+    within_stairs,
 )
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
@@ -118,7 +121,7 @@ def pure_queries(question: AbstractQueries, request: Request) -> Builders:
     moving = width > 0
     most = float(np.max(totals.lattice[moving] / width[moving], initial=0.0))
     on_lattice = {  # and the most of ε that one step of it can have
-        "geometric": (most, partial(_on_lattice, question)),
+        "geometric": (most, partial(_on_lattice, question, _geometric)),
         "geometric_histogram": (1.0 if size is None else 0.5, partial(_counts, GeometricNoise)),
     }
     others |= {
@@ -126,6 +129,12 @@ def pure_queries(question: AbstractQueries, request: Request) -> Builders:
         for name, (one, build) in on_lattice.items()
         if request.mechanism == name or is_worth_lattice(one * request.epsilon)
     }
+    steps = np.rint(width[moving] / totals.lattice[moving]) * request.rows
+    named = request.mechanism == "discrete_staircase"
+    if named or (request.mechanism is None and is_worth_stairs(steps, request.epsilon)):
+        part = within_stairs(request.epsilon)
+        build = partial(_on_lattice, question, discrete_staircases)
+        others["discrete_staircase"] = partial(_ended, build, part)
     return _builders(question, relation, request, question.weights, totals, others)
 
 
@@ -347,13 +356,21 @@ def _ended(
     return build(setting if alone else replace(setting, epsilon=setting.epsilon * part))
 
 
-def _on_lattice(question: AbstractQueries, setting: Setting) -> AdditiveMechanism:
-    """Return geometric noise on the answers, in steps that all records move them by."""
+def _geometric(setting: Setting) -> AdditiveMechanism:
+    return independent(setting, GeometricNoise)
+
+
+def _on_lattice(
+    question: AbstractQueries,
+    noise: Callable[[Setting], AdditiveMechanism],
+    setting: Setting,
+) -> AdditiveMechanism:
+    """Return noise in whole numbers on the answers, in steps that all records move them by."""
     totals = setting.totals
     assert isinstance(totals, QueryTotals)  # noqa: S101 (of linear queries)
     totals = replace(totals, step=totals.lattice)
     weighted = _weighted(totals, question.weights, question)
-    return independent(replace(setting, totals=totals, weighted=weighted), GeometricNoise)
+    return noise(replace(setting, totals=totals, weighted=weighted))
 
 
 def _counts(law: type[AbstractIndependentNoise], setting: Setting) -> AdditiveMechanism:

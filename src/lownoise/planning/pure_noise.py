@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise.abstract import AbstractNoise
-    from lownoise.noise.independent import AbstractIndependentNoise
     from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy import Shared
@@ -201,7 +200,7 @@ def ellipsoid_factor(setting: Setting, shape: AbstractShape) -> Vector:
 
 
 def independent(
-    setting: Setting, law: type[AbstractIndependentNoise] = LaplaceNoise
+    setting: Setting, law: Callable[[Vector], AbstractNoise] = LaplaceNoise
 ) -> AdditiveMechanism:
     """Return independent noise of a law, ε split over the integers so that the error is least.
 
@@ -229,8 +228,8 @@ def independent(
 
 
 def _scaled(
-    scales: Vector, law: type[AbstractIndependentNoise]
-) -> Callable[[float], AbstractIndependentNoise]:
+    scales: Vector, law: Callable[[Vector], AbstractNoise]
+) -> Callable[[float], AbstractNoise]:
     return lambda factor: law(frozen(scales * factor))
 
 

@@ -5,20 +5,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lownoise.certificate.staircase import least_first, staircase_ratio
 from lownoise.errors import PlanError
+from lownoise.noise.discrete_staircase import (
+    MOST_WIDTH,
+    DiscreteStaircaseNoise,
+    least_stairs,
+)
 from lownoise.noise.geometric import GeometricNoise
 from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.pure import KNormNoise, ellipsoid_norm
 from lownoise.noise.radial import RadialNoise
 from lownoise.noise.staircase import StaircaseNoise
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.pure_noise import ellipsoid_factor, squared_error
+from lownoise.planning.pure_noise import ellipsoid_factor, independent, squared_error
 from lownoise.privacy import ApproxDP
 from lownoise.privacy.units import rows_of
 from lownoise.release.guarantees import allowed, pure_cost
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise import AdditiveMechanism
+    from lownoise.numbers.arrays import Vector
     from lownoise.planning.pure_noise import Setting
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.norms import AbstractNorm
@@ -37,6 +43,7 @@ MOST_DIMENSIONS = 200  # of radial noise
 _LEAST_ROOM = 1e-9  # relative: what noise grows by where a profile covers δ in floats alone
 _WIDER, _ATTEMPTS = 10.0, 10
 _MOST_OF_STEP = 500.0  # ε of one step of a lattice, beyond which geometric noise is not drawn
+_MOST_STAIRS = 16  # numbers with discrete staircases, where these are not named
 _LESS = 0.99  # of the variance of noise without steps: what has less is made unasked
 
 
@@ -86,6 +93,56 @@ def within_lattice(epsilon: float) -> float:
         (1.0, 0.5)
     """
     return min(1.0, _MOST_OF_STEP / epsilon) if epsilon > 0 else 1.0
+
+
+def within_stairs(epsilon: float) -> float:
+    """Return the part of a budget at which discrete staircases are made; the rest is not spent.
+
+    Examples:
+        >>> within_stairs(4.0), within_stairs(64.0)
+        (1.0, 0.5)
+    """
+    return min(1.0, MOST_EPSILON / epsilon) if epsilon > 0 else 1.0
+
+
+def is_worth_stairs(steps: Vector, epsilon: float) -> bool:
+    """Return whether discrete staircases have a hundredth less variance than geometric noise.
+
+    Each number with a like part of ε, which is enough to see whether they are worth it.
+
+    Args:
+        steps: how many steps of its lattice each number moves by at most, shape (r,).
+        epsilon: ε of all.
+
+    Examples:
+        >>> is_worth_stairs(np.array([8.0]), 1.0), is_worth_stairs(np.array([1.0]), 4.0)
+        (True, False)
+    """
+    own = epsilon / max(steps.size, 1)
+    part = min(own, MOST_EPSILON)
+    fits = 0 < steps.size <= _MOST_STAIRS and part >= LEAST_EPSILON
+    if not fits or not np.all((steps >= 1) & (steps <= MOST_WIDTH)):
+        return False
+    usual = 1 / GeometricNoise.precision(own / steps)[0]
+    pairs = [(int(width), width / part) for width in steps.tolist()]
+    found = sum(least_stairs(*pair).variance(pair[1]) for pair in pairs)
+    return bool(found <= _LESS * np.sum(usual))
+
+
+def discrete_staircases(setting: Setting) -> AdditiveMechanism:
+    """Return discrete staircases as wide as numbers move, ε split over them as of other noise.
+
+    Args:
+        setting: whose integers records move by whole steps.
+
+    Raises:
+        PlanError: where steps are too wide, or reveal too little or too much.
+    """
+    moves = setting.body.widths() * rows_of(setting.unit)
+    if not np.all(moves <= MOST_WIDTH):
+        raise PlanError("steps are too many for a discrete staircase; take another mechanism")
+    widths = np.maximum(np.floor(moves), 1).astype(np.int64)  # of whole numbers, rounded up
+    return independent(setting, partial(DiscreteStaircaseNoise.least, widths))
 
 
 def is_worth_steps(setting: Setting) -> bool:

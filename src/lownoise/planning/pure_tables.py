@@ -24,7 +24,7 @@ import numpy as np
 
 from lownoise.certificate import order_norm
 from lownoise.errors import PlanError, QuestionError
-from lownoise.noise.cell_norm import cell_mechanism
+from lownoise.noise.cell_norm import cell_mechanism, stairs_mechanism
 from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.parity import laplace_parity
 from lownoise.noise.round import answer_variances
@@ -32,7 +32,12 @@ from lownoise.noise.signed import SIGNED, lattice, signed_mechanism
 from lownoise.numbers.arguments import checked_order
 from lownoise.planning.gaussian import plan_marginals, plan_parity
 from lownoise.planning.pure import pure_queries
-from lownoise.planning.pure_steps import is_worth_lattice, within_lattice
+from lownoise.planning.pure_steps import (
+    is_worth_lattice,
+    is_worth_stairs,
+    within_lattice,
+    within_stairs,
+)
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting
 from lownoise.planning.scales import least_scales
@@ -93,6 +98,9 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
             return cell_mechanism(
                 question, size, allowed(budget), delta, unit=request.unit, patient=named
             )
+        if name == "discrete_staircase":
+            part = within_stairs(allowed(budget))
+            return stairs_mechanism(question, size, allowed(budget) * part, request.unit)
         make, law = SIGNED[name]
         tables = make(orbits, public=size is not None)
         part = within_lattice(most(make)) if law.on_lattice else 1.0
@@ -122,6 +130,12 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
         for name, (make, law) in SIGNED.items()
         if name == request.mechanism or not law.on_lattice or is_worth_lattice(most(make))
     ]
+    # of several cells a unit's rows may each be in another, and no staircase has less there
+    one = question.answers == 1 and size is None
+    steps = np.array([float(request.rows)])
+    stairs = one and request.mechanism is None and is_worth_stairs(steps, allowed(budget))
+    if stairs or request.mechanism == "discrete_staircase":
+        kept.append("discrete_staircase")
     return {name: partial(planned, name) for name in (*kept, "k_norm")}
 
 

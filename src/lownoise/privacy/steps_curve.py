@@ -47,7 +47,7 @@ def variation_up(steps: StepRadius, shift: float, *, euclidean: bool) -> float:
     with precision(BITS):
         apart, total = arb(0), arb(0)
         for k, weight in enumerate(weights):
-            apart += weight * _apart(shift / (2 * (arb(steps.first) + k)), steps, euclidean)
+            apart += weight * _apart(shift / (2 * (steps.start + k)), steps, euclidean)
             total += weight
         return min(up(float(((apart + rest) / total).upper())), 1.0)
 

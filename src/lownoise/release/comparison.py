@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 GAUSSIAN = "gaussian"
 RESPONSE, _TABLES = "randomized_response", ("laplace_residual", "geometric_residual")
-_WHOLE = "geometric"
+_WHOLE = ("geometric", "discrete_staircase")
 COUNTS = ("laplace_histogram", "geometric_histogram")  # noise on the number of each record
 _SAME = 1e-8
 _OF_COMPARED = ("rho", "mu", "delta", "readings")  # which files before 0.2.0 do not state
@@ -192,7 +192,7 @@ def names(*, of_means: bool = False) -> tuple[str, ...]:
     Args:
         of_means: whether those that count records alone are left out.
     """
-    found, counting = (*NOISES.names, RESPONSE, *_TABLES), (RESPONSE, _WHOLE, *COUNTS, *_TABLES)
+    found, counting = (*NOISES.names, RESPONSE, *_TABLES), (RESPONSE, *_WHOLE, *COUNTS, *_TABLES)
     return tuple(own for own in found if not of_means or own not in counting)
 
 

@@ -11,7 +11,9 @@ import numpy as np
 
 from lownoise.errors import FileError
 from lownoise.kinds import numbers, positive, row_of
+from lownoise.noise.abstract import NOISES
 from lownoise.noise.cell_norm import CellLayout, CellNoise
+from lownoise.noise.discrete_staircase import DiscreteStaircaseNoise
 from lownoise.noise.marginal_noise import marginal_mechanism
 from lownoise.noise.ordered import OrderedLayout, OrderedNoise, block_steps
 from lownoise.noise.product import ProductLayout, ProductNoise, product_steps
@@ -28,7 +30,6 @@ from lownoise.sensitivity.residuals import (
 )
 from lownoise.sensitivity.residuals.ordered import split_marginals
 from lownoise.sensitivity.residuals.signed import Signed
-from lownoise.sets.norms import norm_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 
 _FINEST = 2.0**-22
+_CELLS = {KNormNoise: "k_norm", DiscreteStaircaseNoise: "discrete_staircase"}
 
 
 def marginals_to_dict(mechanism: AdditiveMechanism, dual: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -81,8 +83,8 @@ def marginals_from_dict(
     dual = dual_from_dict(question, evidence, public=public, product=product, exchanged=exchanged)
     if name in SIGNED:
         return _signed_from_dict(question, name, size, noise), dual
-    if name == "k_norm":
-        return _cells_from_dict(question, size, noise, distance), dual
+    if name in _CELLS.values():
+        return _cells_from_dict(question, name, size, noise, distance), dual
     if name != "gaussian":
         raise FileError(f"mechanism={name} does not answer questions of kind marginals")
     read = _residual_from_dict
@@ -156,17 +158,19 @@ def _signed_from_dict(
 
 
 def _cells_to_dict(noise: CellNoise) -> dict[str, Any]:
-    return {"scale": noise.inner.scale, "step": float(noise.layout.steps[0])}
+    own = NOISES[_CELLS[type(noise.inner)]].write(noise.inner)
+    return {**own, "step": float(noise.layout.steps[0])}
 
 
 def _cells_from_dict(
-    question: Marginals, size: int | None, noise: dict[str, Any], distance: float
+    question: Marginals, name: str, size: int | None, noise: dict[str, Any], distance: float
 ) -> AdditiveMechanism:
-    scale, step = positive(noise["scale"], "noise.scale"), positive(noise["step"], "noise.step")
+    step = positive(noise["step"], "noise.step")
     if math.frexp(step)[0] != 0.5 or not _FINEST <= step <= 1:  # noqa: PLR2004
         raise FileError("noise.step is no power of two from 2^-22 to 1")
     layout = CellLayout.of(question, size, step)
-    inner = KNormNoise(norm_of(layout.changes, distance), scale)
+    own = {field: value for field, value in noise.items() if field != "step"}
+    inner = NOISES[name].read(own, "noise", layout.changes, distance)
     return marginal_mechanism(question.attributes, size, CellNoise(layout, inner))
 
 

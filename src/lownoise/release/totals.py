@@ -112,11 +112,13 @@ def query_totals_from_dict(fields: dict[str, Any], question: AbstractQueries) ->
     if not queries_follow(question, chosen):
         raise FileError("noise.pivots and noise.embed do not describe the matrix")
     step = numbers(noise["step"], "noise.step", pivots.size)
-    if any(math.frexp(s)[0] != 0.5 for s in step.tolist()):  # noqa: PLR2004
-        raise FileError("noise.step is not made of powers of two")
-    return QueryTotals(
+    totals = QueryTotals(
         question=question, relation=relation, size=size, coordinates=chosen, step=step
     )
+    powers = all(math.frexp(s)[0] == 0.5 for s in step.tolist())  # noqa: PLR2004
+    if not powers and not np.array_equal(step, totals.lattice):
+        raise FileError("noise.step is not made of powers of two, nor what all numbers divide by")
+    return totals
 
 
 def histogram_from_dict(fields: dict[str, Any], question: AbstractQueries) -> HistogramTotals:

@@ -265,3 +265,28 @@ def drawn(law: Vector, *, randomness: Randomness) -> int:
     uniform = int(randomness.words(1)[0]) >> _DROPPED
     ends = np.cumsum((law / UNIT).astype(np.int64))
     return int(np.sum(ends <= uniform))
+
+
+def below(bounds: int | Words, count: int, randomness: Randomness) -> Integers:
+    """Return uniform integers below bounds: words beyond the last multiple are drawn anew.
+
+    Args:
+        bounds: one for all, or one each, shape (count,); from 1 to 2^63.
+        count: how many.
+        randomness: where the words come from.
+
+    Examples:
+        >>> from lownoise.numbers.randomness import SimulationRandomness
+        >>> below(3, 100, SimulationRandomness(1)).max()
+        np.int64(2)
+    """
+    own = np.broadcast_to(np.asarray(bounds, dtype=np.uint64), (count,))
+    last, one = np.uint64(2**WORD - 1), np.uint64(1)
+    most = last - (last % own + one) % own
+    found = randomness.words(count)
+    while True:
+        beyond = np.flatnonzero(found > most)
+        if not beyond.size:
+            return np.asarray(found % own, dtype=np.int64)
+        found = found.copy()
+        found[beyond] = randomness.words(beyond.size)

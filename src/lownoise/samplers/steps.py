@@ -24,6 +24,8 @@ from lownoise.numbers.intervals import precision
 from lownoise.samplers.lazy import WORD, UniformBits, settled
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from lownoise.numbers.arrays import Integers, Vector, Words
     from lownoise.numbers.randomness import Randomness
 
@@ -38,8 +40,8 @@ class StepRadius:
 
     Args:
         dimension: d, at least 1.
-        epsilon: ε, from 2^−7 to 32.
-        first: γ, in (0, 1].
+        epsilon: ε, from 2^−7 to 32; exactly the number that is given.
+        first: γ, in (0, 1]; exactly that, too.
 
     Raises:
         PlanError: where they are not so.
@@ -54,13 +56,13 @@ class StepRadius:
     """
 
     dimension: int
-    epsilon: float
-    first: float
+    epsilon: float | Fraction
+    first: float | Fraction
 
     def __post_init__(self) -> None:
         if not (LEAST_EPSILON <= self.epsilon <= MOST_EPSILON):
             raise PlanError(
-                f"steps of epsilon={self.epsilon:g} are not from {LEAST_EPSILON:g} to "
+                f"steps of epsilon={float(self.epsilon):g} are not from {LEAST_EPSILON:g} to "
                 f"{MOST_EPSILON:g}; take another mechanism",
             )
         if self.dimension < 1 or not 0 < self.first <= 1:
@@ -69,6 +71,11 @@ class StepRadius:
     @cached_property
     def _tables(self) -> dict[int, tuple[list[Any], Any]]:
         return {}
+
+    @property
+    def start(self) -> Any:  # noqa: ANN401 (flint)
+        """A ball about γ, at the precision that is set."""
+        return _ball(self.first)
 
     def weights(self, bits: int) -> tuple[list[Any], Any]:
         """Return balls of the first weights, and at least what all others are together.
@@ -82,7 +89,7 @@ class StepRadius:
         from flint import arb
 
         with precision(bits):
-            start, fall = arb(self.first), (-arb(self.epsilon)).exp()
+            start, fall = self.start, (-_ball(self.epsilon)).exp()
             found, total, factor, k = [], arb(0), arb(1), 0
             little = arb(2) ** -bits
             while True:
@@ -172,9 +179,10 @@ class StepRadius:
             order: q, of the highest moment that they are asked for: E r^q is there to all digits.
         """
         power = self.dimension + order
-        count = math.ceil((power + 12 * math.sqrt(power) + 60) / self.epsilon) + 8
-        radii: Vector = np.asarray(self.first + np.arange(count))
-        logs = self.dimension * np.log(radii) - self.epsilon * np.arange(count)
+        epsilon = float(self.epsilon)
+        count = math.ceil((power + 12 * math.sqrt(power) + 60) / epsilon) + 8
+        radii: Vector = np.asarray(float(self.first) + np.arange(count))
+        logs = self.dimension * np.log(radii) - epsilon * np.arange(count)
         chances = np.exp(logs - np.max(logs))
         return frozen(radii), frozen(chances / np.sum(chances))
 
@@ -195,4 +203,11 @@ class StepRadius:
         """Return radii in floats for uniform numbers, for predictions and tests alone."""
         levels = self._levels
         found = np.searchsorted(levels, uniform * levels[-1])
-        return np.asarray(self.first + np.minimum(found, levels.size - 1))
+        return np.asarray(float(self.first) + np.minimum(found, levels.size - 1))
+
+
+def _ball(number: float | Fraction) -> Any:  # noqa: ANN401 (flint)
+    """Return a ball about a number, at the precision that is set."""
+    from flint import arb, fmpq
+
+    return arb(fmpq(*number.as_integer_ratio()))
