@@ -269,7 +269,7 @@ def proved(asked: Dyadic, given: Any, moved: Dyadic, mass: F, infinite: bool) ->
 # -- means: how records become whole numbers, floor((x − center)·(1/step) + ½), and all that a neighbour changes of them
 class Records:  # a box, a list of points, or an ellipsoid, and the grid that its records are coded on
     def __init__(self, question: Any, noise: Any, more: str, counted: bool, lifted: bool) -> None:
-        self.counted, self.lifted = counted, lifted
+        self.counted, self.lifted, self.totals = counted, lifted, False
         self.kind = next((name for name in ("lower", "points", "image") if name in question), "") or undecided(
             "the domain is none of these: a box, a list of points, a ball, an ellipsoid")
         fields(question, "question", f"columns center missing {more} {self.kind} " + "upper" * (self.kind == "lower"))
@@ -343,7 +343,7 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         if self.kind == "lower":  # of a box about another point than its middle, the offset first
             ends = [(F(a), F(b), F(v)) for a, b, v in each(*self.rows, self.center)]
             found = [[(b - a) / 2 * (i == j) for j in range(self.d + self.lifted)] for i, (a, b, _) in enumerate(ends)]
-            found = found if self.counted and not self.lifted else [*filter(any, found)]
+            found = found if self.totals else [*filter(any, found)]
             return dyadic([[(a + b) / 2 - v for a, b, v in ends] + [F(count)] * self.lifted, *found])
         columns = turned([self.rows[i] for i in self.pivots])
         found = [[(2 - self.counted) * F(x) for x in row] + [ZERO] for row in columns]
@@ -353,7 +353,7 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
     def listed(self, chosen: Any) -> Dyadic:  # points by number, lifted where they count, or differences of two
         if self.kind == "lower":  # corners by bits: of the ranges that have a width, 1 for the lower end
             rows, places = self.columns(1, [])
-            rows = rows if self.lifted else [*rows[1:], rows[0]]  # of totals and of rounds the offset is the last
+            rows = [*rows[1:], rows[0]] if self.totals else rows  # of which the offset is the last
             signs = [[1 - 2 * (i >> j & 1) for j in range(len(rows) - 1)] for i in wholes(chosen, "evidence.vertices")]
             return [[dot([1, *own], column) for column in turned(rows)] for own in signs], places
         exact, places = dyadic([[row[i] for i in self.pivots] for row in [*self.rows, self.center]])
@@ -414,7 +414,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         fields(noise, "noise", "kind step count_step scale factor reach pivots embed")
         self.own = Records(question, noise, "kind drops_missing", file.counted, lifted)
         if totals and file.counted:
-            self.own.center = [0.0] * self.own.d  # what they are about
+            self.own.totals, self.own.center = True, [0.0] * self.own.d  # what they are about
         self.count = int(1 / single(given, "noise.count_step", 2.0**-52)) if lifted else 0
         fits = size is None if file.counted else type(size) is int and size > 0 and not drops
         if not fits or type(drops) is not bool or (self.count * F(given) != 1 if lifted else given is not None):
