@@ -6,11 +6,13 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import lownoise as ln
 from lownoise.engines import frames
+from lownoise.engines.source import Columns
 from lownoise.errors import TableError
 
 
@@ -67,3 +69,23 @@ def test_a_reader_is_a_table_once(tmp_path):
             second.release(reader, ledger)
         assert {entry.state for entry in ledger.entries()} == {"settled", "cancelled"}
         first.release(rows, ledger)
+
+
+WORDS = ["1", None, "b", "1", "2.5"]
+HELD = {
+    "polars' categories": (pl.Series(WORDS, dtype=pl.Categorical), WORDS),
+    "polars' enumeration": (pl.Series(WORDS, dtype=pl.Enum(["b", "2.5", "1"])), WORDS),
+    "sparse floats": (pd.Series(pd.arrays.SparseArray([0.0, 1.5, np.nan])), [0.0, 1.5, None]),
+    "sparse integers": (pd.Series(pd.arrays.SparseArray([0, 2**53 + 1, 0])), [0, 2**53 + 1, 0]),
+    "sparse bits": (pd.Series(pd.arrays.SparseArray([False, True])), [False, True]),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_columns_that_are_held_otherwise_are_those_that_are_not(name):
+    """Types that Arrow, or pandas on the way to it, hands over in two steps alone."""
+    column, items = HELD[name]
+    made = pl.DataFrame if isinstance(column, pl.Series) else pd.DataFrame
+    found = frames.arrow_of(made({"x": column}), Columns(["x"])).column("x")
+    plain = [None if item != item else item for item in found.to_pylist()]  # noqa: PLR0124 (NaN)
+    assert plain == items

@@ -294,6 +294,19 @@ def test_intervals_of_sums_cover_by_their_law_and_hardly_more(scale, level):
     assert one == 0 or float(chance(at, scale) @ (np.abs(at) < one)) < level
 
 
+@pytest.mark.parametrize("scale", [0.2, 1.0, 4.0])
+def test_intervals_at_levels_near_one_are_hardly_wider_than_they_must_be(scale):
+    """Of z₁ + z₂ + z₃, whose chances to be far are sums of a law without end: by its own tail."""
+    at = np.arange(-700, 701)
+    law = chance(at, scale)
+    three = np.convolve(np.convolve(law, law, mode="same"), law, mode="same")
+    far = 2 * np.cumsum(three[::-1])[: at.size // 2]  # P(|X| ≥ 700), P(|X| ≥ 699), …
+    for outside in (1e-6, 1e-7, 1e-9):
+        needed = 700 - int(np.sum(far <= outside))
+        found = geometric_quantile(np.ones(1), np.full(1, scale), np.full(1, 3.0), 1 - outside)
+        assert needed <= found <= 1.25 * needed + 1
+
+
 @pytest.mark.parametrize("rate", [0.1, 1.0, 4.0])
 def test_what_accounts_are_charged_is_that_of_the_law(rate):
     """Rényi divergences of the law and the law moved by 1: ρ is their slope at 1, and no less."""

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +18,6 @@ from lownoise.solvers.radial_fit import fitted, least_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from lownoise.solvers.radial import RadialFit
 
@@ -80,7 +81,12 @@ def _text(fields: dict[str, Any]) -> None:
     fields["radii"] = "1"
 
 
+def _listed_proof(fields: dict[str, Any]) -> None:
+    fields["proof"] = [1]
+
+
 POISONS = [_scaled(0.99), _scaled(1.01), _inner, _single, _not_a_number, _empty, _text, dict.clear]
+POISONS += [_scaled(1e200), _listed_proof]
 
 
 @pytest.mark.parametrize("poison", POISONS)
@@ -114,6 +120,20 @@ def test_what_is_no_fit_is_none(content: bytes) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
     assert recalled(*ASKED) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="systems without pipes")
+def test_what_is_no_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe that nobody writes to, and a device, which need have no end: both of size 0."""
+    path, read = path_of(*ASKED), []
+    path.parent.mkdir(parents=True)
+    monkeypatch.setattr(Path, "read_bytes", lambda own: read.append(own) or b"")
+    os.mkfifo(tmp_path / "pipe")
+    for odd in (tmp_path / "pipe", "/dev/null"):
+        path.symlink_to(odd)
+        assert recalled(*ASKED) is None
+        path.unlink()
+    assert not read
 
 
 def test_where_nothing_can_be_kept_nothing_fails(fit: RadialFit, tmp_path: Path) -> None:

@@ -179,6 +179,8 @@ def _pandas_column(series: Any) -> Any:  # noqa: ANN401
     import pyarrow as pa
 
     kind = series.dtype
+    if isinstance(kind, pd.SparseDtype):
+        series, kind = series.sparse.to_dense(), kind.subtype
     if isinstance(kind, np.dtype) and kind.kind in "iufb":
         return plain(pa.array(series.to_numpy(dtype=_NATIVE[kind.kind])))
     if isinstance(kind, pd.CategoricalDtype):
@@ -198,6 +200,9 @@ def plain(column: Any) -> Any:  # noqa: ANN401
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
+        own = column.type
+        if pa.types.is_string_view(own.value_type):  # as polars has them: Arrow takes two steps
+            column = column.cast(pa.dictionary(own.index_type, pa.string(), own.ordered))
         column = column.cast(column.type.value_type)
     if pa.types.is_float16(column.type) or pa.types.is_null(column.type):
         return column.cast(pa.float64())

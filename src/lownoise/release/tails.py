@@ -24,7 +24,7 @@ _OFF = 1e-6  # of a chance, and of a quantile
 _FINER = 2  # times as many points for whole numbers
 _LITTLE = 1e-10  # of a chance: what lies beyond the grid's period
 _SMOOTHED, _LAST = 8, 6.0  # uniform numbers, and what each has its angle at where the grid ends
-_LEFT = 1e-7  # above what is left of the integral there, ∫ (6/x)^8·(2/π)/x dx beyond x = 6
+_LEFT = 1e-7  # above what is left of the integral there, ∫ x^−8·(2/π)/x dx beyond x = 6
 
 
 def laplace_quantile(scales: Vector, counts: Vector, level: float) -> float:
@@ -109,21 +109,25 @@ def geometric_quantile(weights: Vector, scales: Vector, counts: Vector, level: f
     w = weights / deviation
     rates = np.geomspace(1e-3, 1.0, 200)[:, None] * (float(np.min(1 / (scales * w))) * (1 - _OFF))
     logs = -np.log1p(-own * 2 * np.square(np.sinh(rates * w / 2))) @ counts
-    farthest = float(np.min((logs - math.log(outside * _LITTLE / 2)) / rates[:, 0]))
+
+    def bound(chance: float) -> float:
+        return float(np.min((logs - math.log(chance / 2)) / rates[:, 0]))
+
+    most, farthest = bound(outside), bound(outside * _LITTLE)
     count = _FINER * _GRID
     step = math.pi / (farthest * (1 + 1 / _ALIASED))
     blur = _SMOOTHED * _LAST / (count * step)
     u = (np.arange(count) + 0.5) * step
-    logs = _SMOOTHED * np.log(np.abs(np.sinc(u * (blur / _SMOOTHED / math.pi))) + 1e-300)
+    seen = _SMOOTHED * np.log(np.abs(np.sinc(u * (blur / _SMOOTHED / math.pi))) + 1e-300)
     for wi, v, n in zip(w.tolist(), own.tolist(), counts.tolist(), strict=True):
-        logs -= n * np.log1p(2 * v * np.square(np.sin(u * (wi / 2))))
-    terms = np.exp(logs) / (np.arange(count) + 0.5) * (2 / math.pi)
+        seen -= n * np.log1p(2 * v * np.square(np.sin(u * (wi / 2))))
+    terms = np.exp(seen) / (np.arange(count) + 0.5) * (2 / math.pi)
     low, high = 0.0, farthest
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         beyond = 1 - float(np.sin(u * middle) @ terms)
         low, high = (middle, high) if beyond > outside * (1 - _OFF) - _LEFT else (low, middle)
-    return (high + blur) * deviation * (1 + _OFF)
+    return min(high + blur, most) * deviation * (1 + _OFF)
 
 
 _QUANTILES: dict[type, Callable[[Vector, Vector, Vector, float], float]] = {

@@ -47,12 +47,14 @@ def recalled(dimension: int, epsilon: float, delta: float) -> RadialFit | None:
     """Return the fit that is kept, if it is one; None if there is none or it is none."""
     try:
         path = path_of(dimension, epsilon, delta)
-        if path.stat().st_size > _MOST_BYTES:
+        # a pipe or a device has no size, and need have no end
+        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
             return None
-        found = _fit(json.loads(path.read_bytes()), dimension, epsilon, delta)
-    except (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        with np.errstate(all="ignore"):
+            found = _fit(json.loads(path.read_bytes()), dimension, epsilon, delta)
+            return found if found is not None and _is_fit(found) else None
+    except Exception:  # noqa: BLE001 (whatever it is, it is no fit)
         return None
-    return found if found is not None and _is_fit(found) else None
 
 
 def remember(fit: RadialFit) -> None:
