@@ -379,7 +379,7 @@ OTHERWISE = {  # never in a file, or by the fields of what they belong to
     "SignedNoise",
     "GroupNoise",
     "JointNoise",  # on groups, by the noise of a mean
-    "ParityLaplace",
+    "ParityNoise",
     "ParityQueries",  # parities as linear queries, of which a plan keeps the answers alone
 }
 

@@ -12,6 +12,7 @@ import pytest
 import lownoise as ln
 from lownoise.errors import FileError, LownoiseError, PlanError
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release import codec
 
 SIZES = {"add_remove": None, "substitute": 60}
 BITS = ["a", "b", "c", "d"]
@@ -41,9 +42,11 @@ def parities(question):
 @pytest.mark.parametrize("degree", [(2,), (0, 1, 3), (1, 2, 3, 4)])
 @pytest.mark.parametrize("weights", ["even", "steep"])
 @pytest.mark.parametrize("relation", SIZES)
-def test_epsilon_is_that_of_the_worst_neighbours(relation, weights, degree):
+@pytest.mark.parametrize("law", ["laplace", "geometric"])
+def test_epsilon_is_that_of_the_worst_neighbours(relation, weights, degree, law):
+    """Of either law Σ|change|/scale; whole numbers are changed by whole steps of theirs."""
     given = None if weights == "even" else [10.0**k for k in range(len(degree))]
-    plan = planned(relation, degree, weights=given, mechanism="laplace")
+    plan = planned(relation, degree, weights=given, mechanism=law)
     noise = plan.terms.mechanism.noise
     scales = np.repeat(noise.scales, plan.terms.question.counts)
     added = parities(plan.terms.question)
@@ -53,6 +56,11 @@ def test_epsilon_is_that_of_the_worst_neighbours(relation, weights, degree):
     own = added[:, free] / scales[free]
     pairs = own[:, None] - own if relation == "substitute" else own[:, None]
     most = float(np.max(np.sum(np.abs(pairs), axis=2)))
+    if law == "geometric":
+        steps = plan.terms.mechanism.totals.unit[free]
+        assert np.all(steps == (2 if relation == "substitute" else 1))
+        moves = pairs * scales[free] / steps
+        assert np.array_equal(moves.round(9), np.rint(moves))
     stated = plan.terms.mechanism.loss.epsilon
     assert most <= stated * (1 + 1e-14)
     assert stated <= most * (1 + 1e-11)
@@ -66,6 +74,54 @@ def test_rho_and_mu_are_those_of_laplace_numbers(relation):
     loss, b = plan.terms.mechanism.loss, float(plan.terms.mechanism.noise.scales[0])
     count, move = (6, 1 / b) if relation == "add_remove" else (4, 2 / b)
     assert loss.rho == pytest.approx(count * (move - 1 + math.exp(-move)), rel=1e-9)
+
+
+@pytest.mark.parametrize("relation", SIZES)
+def test_whole_noise_has_less_by_its_law_and_keeps_whether_sums_are_even(relation):
+    """One degree: each of C(4, 2) moves by a step, all or four of them. Plans take it unasked.
+
+    At ε = 200 sums are exact but with a chance of 1e-13.
+    """
+    epsilon = 8.0
+    whole, laplace = (
+        planned(relation, (2,), mechanism=law, budget=ln.pure_dp(epsilon))
+        for law in ("geometric", "laplace")
+    )
+    t = epsilon / (6 if relation == "add_remove" else 4)
+    assert (whole.error / laplace.error) ** 2 == pytest.approx(
+        (t / 2 / math.sinh(t / 2)) ** 2, rel=1e-6
+    )
+    per = t * math.tanh(t / 2)
+    assert whole.cost.rho == pytest.approx(epsilon / t * per, rel=1e-9)
+    compared = {own.mechanism for own in planned(relation, (2,), budget=ln.pure_dp(8)).comparison}
+    assert {"geometric", "laplace"} <= compared
+    table, question = rows(), whole.terms.question
+    true = parities(question)[(table.to_numpy() @ [8, 4, 2, 1])].sum(axis=0)
+    found = whole.release(table)
+    assert ln.verify(found.to_json())
+    if relation == "substitute":
+        assert np.all((found.estimate - true) % 2 == 0)
+    assert np.array_equal(found.estimate, np.rint(found.estimate))
+    sure = planned(relation, (0, 2), mechanism="geometric", budget=ln.pure_dp(200.0))
+    assert np.array_equal(sure.release(table).estimate, [60, *true])
+
+
+def test_whole_noise_of_units_and_of_many_bits_is_verified():
+    unit = {"privacy_unit": "id", "rows_per_unit": 3, "mechanism": "geometric"}
+    plan = planned("add_remove", (1, 2), budget=ln.pure_dp(30.0), **unit)
+    assert plan.cost.epsilon == pytest.approx(30, rel=1e-9)
+    assert ln.verify(plan.to_json())
+    # alone of seventy bits, and with an end of what is spent
+    many = ln.Parity([f"b{i}" for i in range(70)], [70])
+    plan = ln.plan(many, budget=ln.pure_dp(1000.0), relation="add_remove")
+    assert plan.mechanism == "geometric"
+    assert plan.cost.epsilon <= 500
+    document = json.loads(plan.to_json())
+    document["terms"]["noise"]["steps"] = [0.5]
+    document["digest"] = codec.digest(document)
+    with pytest.raises(FileError, match="steps") as refusal:
+        ln.Plan.from_json(json.dumps(document))
+    assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("relation", SIZES)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -19,17 +19,17 @@ from lownoise.noise.totals import AbstractCountTotals, check_rows
 from lownoise.noise.units import of_one_row
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown, sqrt_up
-from lownoise.privacy import noise_curve
-from lownoise.samplers.laplace import MOST, rounded_laplace
+from lownoise.samplers.laplace import MOST
 from lownoise.sensitivity.factors import DiagonalShape
 from lownoise.sensitivity.relations import SUBSTITUTE
 from lownoise.sensitivity.residuals.cost import parity_cost_up, parity_costs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from lownoise.engines.counts import Parities
     from lownoise.engines.queries import TableQuery
+    from lownoise.noise.independent import AbstractIndependentNoise
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Parity
@@ -90,7 +90,8 @@ class ParityTotals(AbstractCountTotals["Parity"]):
     """The sums of parities over all rows.
 
     Args:
-        steps: the unit of each degree's integers, in records: powers of two, at most 1; shape (k,).
+        steps: the unit of each degree's integers, in records: powers of two, at most 1; or 2 where
+            the number of rows is public, and integers are how far sums are from that; shape (k,).
     """
 
     steps: Vector
@@ -129,8 +130,10 @@ class ParityTotals(AbstractCountTotals["Parity"]):
             TableError: where the table has not the public number of rows.
         """
         check_rows(self.size, records.count)
-        grid = np.repeat((1 / self.steps).astype(np.int64), self.question.counts)
-        found: list[int] = (np.array(records.sums, dtype=np.int64) * grid).tolist()
+        unit, sums = self.unit, np.array(records.sums, dtype=np.int64)
+        fine = sums * np.maximum(1 / unit, 1.0).astype(np.int64)
+        # rows have 1 or −1 each, so that sums are as even as the number of rows is
+        found: list[int] = np.where(unit > 1, (sums - (self.size or 0)) // 2, fine).tolist()
         return found
 
     @property
@@ -145,7 +148,8 @@ class ParityTotals(AbstractCountTotals["Parity"]):
 
     def answers(self, integers: Sequence[int]) -> Vector:
         """Return the released parities, shape (m,)."""
-        return frozen(np.array(integers, float) * self.unit)
+        about = np.where(self.unit > 1, float(self.size or 0), 0.0)
+        return frozen(np.array(integers, float) * self.unit + about)
 
     @property
     def firsts(self) -> Integers:
@@ -162,13 +166,14 @@ class ParityTotals(AbstractCountTotals["Parity"]):
 
 @final
 @dataclass(frozen=True, eq=False)
-class ParityLaplace(AbstractNoise):
-    """Independent Laplace noise on parities, of one scale a degree.
+class ParityNoise(AbstractNoise):
+    """Independent noise of a law on parities, of one scale a degree.
 
     Args:
         scales: b of each degree, in records, shape (k,); 0 for the public number of records.
         steps: the unit of each degree's integers, in records, shape (k,).
         counts: how many parities each degree has.
+        law: of the noise.
 
     Raises:
         PlanError: where a scale is out of range.
@@ -177,10 +182,12 @@ class ParityLaplace(AbstractNoise):
     scales: Vector
     steps: Vector
     counts: tuple[int, ...]
+    law: type[AbstractIndependentNoise] = LaplaceNoise
 
     def __post_init__(self) -> None:
         with np.errstate(all="ignore"):
-            fits = np.all((self.scales >= 0) & (self.scales / self.steps <= MOST))
+            own = self.scales / self.steps
+            fits = np.all((self.scales == 0) | ((own > self.law.least) & (own <= MOST)))
         if not fits:
             raise PlanError(
                 "noise of some parity is beyond what integers hold; use a larger budget"
@@ -204,8 +211,8 @@ class ParityLaplace(AbstractNoise):
             return Loss(math.inf)
         rates = np.zeros(moving.size)
         rates[moving] = times * changes.shift / self.scales[moving]
-        rho = [noise_curve.laplace_rho_up(t) for t in rates.tolist()]
-        square = [noise_curve.laplace_mu_up(t) ** 2 for t in rates.tolist()]
+        rho = [self.law.rho_up(t) for t in rates.tolist()]
+        square = [self.law.mu_up(t) ** 2 for t in rates.tolist()]
         epsilon, most, squared = (
             grown(float(np.max(changes.changing @ np.array(own), initial=0.0)))
             for own in (rates, rho, square)
@@ -213,15 +220,37 @@ class ParityLaplace(AbstractNoise):
         return Loss(epsilon, 0.0, most, sqrt_up(squared))
 
     @property
-    def independent_scales(self) -> Vector:
+    def each(self) -> Vector:
         """Scale of each integer's noise, in steps, shape (r,)."""
         return np.repeat(self.scales / self.steps, self.counts)
 
+    @property
+    def independent_scales(self) -> Vector | None:
+        """The same where they are Laplace numbers, else None."""
+        return None if self.law.on_lattice else self.each
+
+    def far(self, outside: float) -> Vector | None:
+        """Return how far each number strays but with chance `outside`, shape (r,)."""
+        return self._of_noisy(lambda own: self.law(own).far(outside))
+
+    def moment(self, order: float) -> float:
+        """Return at least (E|X|^q)^{1/q}/σ of every answer's noise X."""
+        kept = self.scales > 0
+        return self.law.moment_of(self.scales[kept] / self.steps[kept], order)
+
+    def _of_noisy(self, of: Callable[[Vector], Any]) -> Vector:
+        """Return numbers of those integers that have noise, from their scales, and 0 of others."""
+        own = self.each
+        found = np.zeros(own.size)
+        if np.any(own > 0):
+            found[own > 0] = of(frozen(own[own > 0]))
+        return frozen(found)
+
     def part(self, piece: object, randomness: Randomness) -> Integers:
         """Return the rounding of one draw."""
-        own = self.independent_scales
+        own = self.each
         found = np.zeros(own.size, dtype=np.int64)
-        found[own > 0] = rounded_laplace(own[own > 0], randomness=randomness)
+        found[own > 0] = self.law.rounded(own[own > 0], randomness)
         return found
 
     def integers(self, randomness: Randomness) -> list[int]:
@@ -230,21 +259,27 @@ class ParityLaplace(AbstractNoise):
         return found
 
     def covariance(self) -> Vector:
-        """Return the variances 2b², in steps, shape (r,)."""
-        return frozen(2 * np.square(self.independent_scales))
+        """Return the variances, in steps, shape (r,)."""
+        return self._of_noisy(self.law.variances)
 
     def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` draws in floats."""
-        own = self.independent_scales
+        own = self.each
         found = np.zeros((count, own.size))
-        found[:, own > 0] = LaplaceNoise(frozen(own[own > 0])).simulate(count, randomness)
+        if np.any(own > 0):
+            found[:, own > 0] = self.law(frozen(own[own > 0])).simulate(count, randomness)
         return found
 
 
-def laplace_parity(
-    question: Parity, relation: Relation, size: int | None, scales: Vector, epsilon: float
+def independent_parity(
+    question: Parity,
+    relation: Relation,
+    size: int | None,
+    scales: Vector,
+    epsilon: float,
+    law: type[AbstractIndependentNoise] = LaplaceNoise,
 ) -> AdditiveMechanism:
-    """Return Laplace noise whose scales are in proportion to these, as little as reveals ε.
+    """Return noise of a law whose scales are in proportion to these, as little as reveals ε.
 
     Args:
         question: which parities.
@@ -252,6 +287,7 @@ def laplace_parity(
         size: the public number of records, None under `add_remove`.
         scales: b of each degree up to a factor, shape (k,).
         epsilon: ε > 0.
+        law: of the noise.
 
     Raises:
         PlanError: where it is more than integers hold.
@@ -259,11 +295,24 @@ def laplace_parity(
 
     def scaled(factor: float) -> AdditiveMechanism:
         own = frozen(scales * factor)
-        steps = parity_steps(own)
+        steps = law_steps(question, own, size, law)
         totals = ParityTotals(question=question, relation=relation, size=size, steps=steps)
-        return AdditiveMechanism(totals, ParityLaplace(own, steps, tuple(question.counts)))
+        return AdditiveMechanism(totals, ParityNoise(own, steps, tuple(question.counts), law))
 
     return covering(scaled, lambda found: found.loss.epsilon, epsilon, 1 / epsilon)
+
+
+def law_steps(
+    question: Parity, scales: Vector, size: int | None, law: type[AbstractIndependentNoise]
+) -> Vector:
+    """Return the unit of each degree's integers that goes with its scale, in records, shape (k,).
+
+    Of whole numbers it is what a record moves a parity by: 1, or 2 where their number is public.
+    """
+    if not law.on_lattice:
+        return parity_steps(scales)
+    moves = np.array(question.degrees) > 0
+    return frozen(np.where(moves & (size is not None), 2.0, 1.0))
 
 
 def parity_noise(totals: ParityTotals, deviations: Vector) -> GaussianNoise:

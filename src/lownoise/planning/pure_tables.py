@@ -26,9 +26,9 @@ from lownoise.certificate import order_norm
 from lownoise.errors import PlanError, QuestionError
 from lownoise.noise.cell_norm import cell_mechanism, stairs_mechanism
 from lownoise.noise.independent import LaplaceNoise
-from lownoise.noise.parity import laplace_parity
+from lownoise.noise.parity import independent_parity
 from lownoise.noise.round import answer_variances
-from lownoise.noise.signed import SIGNED, lattice, signed_mechanism
+from lownoise.noise.signed import LAWS, SIGNED, lattice, signed_mechanism
 from lownoise.numbers.arguments import checked_order
 from lownoise.planning.gaussian import plan_marginals, plan_parity
 from lownoise.planning.pure import pure_queries
@@ -45,6 +45,7 @@ from lownoise.privacy import ApproxDP, GaussianDP, PureDP
 from lownoise.questions.attributes import check_labels
 from lownoise.release.guarantees import allowed
 from lownoise.release.terms import Terms
+from lownoise.sensitivity.relations import checked_relation
 from lownoise.sensitivity.residuals import marginal_orbits
 from lownoise.sensitivity.residuals.cost import parity_costs
 from lownoise.sensitivity.residuals.ordered import split_marginals
@@ -153,18 +154,30 @@ def pure_parity(question: Parity, request: Request) -> Builders:
 
     evidence = cache(lambda: plan_parity(question, _gaussian(request)).terms.evidence)
 
-    def by_degree() -> Plan:
-        scales = _scales_by_degree(question, relation, order)
+    def by_degree(name: str) -> Plan:
+        law = LAWS[name]
+        part = within_lattice(request.epsilon) if law.on_lattice else 1.0
+        epsilon = request.epsilon * part
+        scales = _scales_by_degree(question, relation, order, epsilon, size, law)
         terms = Terms(
             question=question,
             budget=budget,
             order=order,
-            name="laplace",
-            mechanism=laplace_parity(question, relation, size, scales, request.epsilon),
+            name=name,
+            mechanism=independent_parity(question, relation, size, scales, epsilon, law),
             evidence=evidence(),
         )
         return Plan(terms, status=_STATUS)
 
+    together = max(_changing(question, relation).sum(axis=1).tolist(), default=0.0)
+    kept = [
+        name
+        for name, law in LAWS.items()
+        if name == request.mechanism
+        or not law.on_lattice
+        or (together and is_worth_lattice(request.epsilon / together))
+    ]
+    own: Builders = {name: partial(by_degree, name) for name in kept}
     try:
         others = pure_queries(question.as_queries, request)
     except QuestionError as error:
@@ -173,16 +186,14 @@ def pure_parity(question: Parity, request: Request) -> Builders:
         def refused() -> Plan:
             raise PlanError(reason)
 
-        return {"laplace": by_degree} | dict.fromkeys(_LISTED, refused)
+        return own | dict.fromkeys(_LISTED, refused)
 
     def over_records(name: str) -> Plan:
         found = others[name]()
-        own = replace(found.terms, question=question, weights=None, evidence=evidence())
-        return replace(found, terms=own)
+        terms = replace(found.terms, question=question, weights=None, evidence=evidence())
+        return replace(found, terms=terms)
 
-    return {"laplace": by_degree} | {
-        name: partial(over_records, name) for name in _LISTED if name in others
-    }
+    return own | {name: partial(over_records, name) for name in _LISTED if name in others}
 
 
 def _gaussian(request: Request) -> Request:
@@ -190,22 +201,38 @@ def _gaussian(request: Request) -> Request:
     return replace(request, budget=GaussianDP(1.0), mechanism=None)
 
 
-def _scales_by_degree(question: Parity, relation: Relation, order: float) -> Vector:
+def _changing(question: Parity, relation: Relation) -> Vector:
+    """Return how many parities of each degree change together, a row a pattern, shape (n, k)."""
+    costs = parity_costs(len(question.attributes), question.degrees, str(relation))
+    shift = 1.0 if checked_relation(relation).counted else 2.0
+    return np.asarray(costs / shift**2)
+
+
+def _scales_by_degree(
+    question: Parity,
+    relation: Relation,
+    order: float,
+    epsilon: float,
+    size: int | None,
+    law: type[AbstractIndependentNoise],
+) -> Vector:
     """Return b of each degree, up to a factor, that errs nearly least; 0 where nothing moves.
 
     Where all parities move together Σ n(ω b²)^{p/2} is least under Σ n/b = ε for b ∝ ω^{−p/(2p+2)}.
-    Else those of `least_scales` are tried beside it.
+    Else those of `least_scales` are tried beside it; of noise of another law, the same.
     """
-    costs = parity_costs(len(question.attributes), question.degrees, str(relation))
-    moving = np.any(costs > 0, axis=0)
+    changing, shift = _changing(question, relation), 1.0 if size is None else 2.0
+    moving = np.any(changing > 0, axis=0)
     weights, counts = question.degree_weights[moving], np.array(question.counts, float)[moving]
     power = 0.5 if math.isinf(order) else order / (2 * order + 2)
-    costs = costs[:, moving]
-    tried = [weights**-power, least_scales(costs, weights * counts)] if weights.size else []
+    changing = changing[:, moving]
+    tried = [weights**-power, least_scales(changing, weights * counts)] if weights.size else []
 
     def error(b: Vector) -> float:
-        most = float(np.max(costs @ (1 / b)))
-        return order_norm(np.sqrt(weights) * b, order, counts) * most
+        own = b * (float(np.max(changing @ (1 / b))) * shift / epsilon)
+        steps = shift if law.on_lattice else 1.0
+        deviations = np.sqrt(law.variances(np.maximum(own / steps, law.least))) * steps
+        return order_norm(np.sqrt(weights) * deviations, order, counts)
 
     found = np.zeros(moving.size)
     if tried:

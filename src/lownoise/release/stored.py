@@ -23,8 +23,9 @@ from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import distance_within
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.groups import AbstractGroupTotals
-from lownoise.noise.parity import ParityLaplace, ParityTotals, parity_noise, parity_steps
+from lownoise.noise.parity import ParityNoise, ParityTotals, law_steps, parity_noise, parity_steps
 from lownoise.noise.response import ResponseMechanism
+from lownoise.noise.signed import LAWS
 from lownoise.noise.sums import sum_mechanism
 from lownoise.noise.units import exchange
 from lownoise.privacy import ApproxDP, PureDP, Shared
@@ -158,7 +159,7 @@ def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) 
     if isinstance(totals, AbstractGroupTotals):
         return group_noise_to_dict(mechanism, partial(_noise_to_dict, name))
     if isinstance(totals, ParityTotals):
-        if isinstance(noise, ParityLaplace):
+        if isinstance(noise, ParityNoise):
             return {"scales": noise.scales.tolist(), "steps": totals.steps.tolist()}
         assert isinstance(noise, GaussianNoise)  # noqa: S101 (the other that such totals have)
         return {"deviations": totals.by_degree(noise).tolist(), "steps": totals.steps.tolist()}
@@ -307,7 +308,7 @@ def _parity(fields: dict[str, Any], name: str, question: Parity) -> Terms:
         degrees=numbers(evidence["degrees"], "evidence.degrees", k),
         patterns=numbers(evidence["patterns"], "evidence.patterns", patterns),
     )
-    if name in (GAUSSIAN, "laplace"):
+    if name in (GAUSSIAN, *LAWS):
         mechanism: Any = _by_degree(fields, name, question)
     else:
         mechanism = _mechanism(fields, name, question.as_queries)
@@ -318,11 +319,15 @@ def _by_degree(fields: dict[str, Any], name: str, question: Parity) -> AdditiveM
     totals, k = parity_totals_from_dict(fields, question), len(question.degrees)
     field = "deviations" if name == GAUSSIAN else "scales"
     scales = numbers(fields["noise"][field], f"noise.{field}", k)
-    if not np.array_equal(totals.steps, parity_steps(scales)):
+    steps = parity_steps(scales)
+    if name != GAUSSIAN:
+        steps = law_steps(question, scales, totals.size, LAWS[name])
+    if not np.array_equal(totals.steps, steps):
         raise FileError(f"noise.steps are not those of the {field}")
     if name == GAUSSIAN:
         return AdditiveMechanism(totals, parity_noise(totals, scales))
-    return AdditiveMechanism(totals, ParityLaplace(scales, totals.steps, tuple(question.counts)))
+    own = ParityNoise(scales, totals.steps, tuple(question.counts), LAWS[name])
+    return AdditiveMechanism(totals, own)
 
 
 def _marginals(fields: dict[str, Any], name: str, question: Marginals) -> Terms:

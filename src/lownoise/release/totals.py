@@ -141,9 +141,10 @@ def parity_totals_from_dict(fields: dict[str, Any], question: Parity) -> ParityT
         FileError: where a step is out of range.
     """
     steps = numbers(fields["noise"]["steps"], "noise.steps", len(question.degrees))
-    if any(math.frexp(s)[0] != 0.5 or not _FINEST_PARITY <= s <= 1 for s in steps.tolist()):  # noqa: PLR2004
-        raise FileError("noise.steps are not powers of two from 2^-22 to 1")
     size = size_from(fields)
+    most = 1 if size is None else 2
+    if any(math.frexp(s)[0] != 0.5 or not _FINEST_PARITY <= s <= most for s in steps.tolist()):  # noqa: PLR2004
+        raise FileError(f"noise.steps are not powers of two from 2^-22 to {most}")
     return ParityTotals(question=question, relation=fields["relation"], size=size, steps=steps)
 
 
