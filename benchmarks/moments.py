@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks.moments [--sums | --ball]`: how near the least noise of moments is.
+"""`python -m benchmarks.moments [--sums | --ball | --pure]`: how near the least noise is.
 
-Of d columns whose errors matter by their ranges, and of columns of unlike widths. With `--sums`,
-the time of a release of the 65 moments of ten columns over 5 million rows of a Parquet file; with
-`--ball` moments over a ball beside those over the box around it.
+Of moments of d columns whose errors matter by their ranges, and of columns of unlike widths. With
+`--sums`, the time of a release of the 65 moments of ten columns over 5 million rows of a Parquet
+file; with `--ball` moments over a ball beside those over the box around it; with `--pure` pure
+noises of both.
 """
 
 from __future__ import annotations
@@ -60,6 +61,33 @@ def ball() -> None:
             print(f"{ratio:13.2f}  {took[0]:6.2f}")
 
 
+def pure() -> None:
+    """Print errors of pure noises at ε = 1 beside √(D + 1) times the least Gaussian error."""
+    print("values  columns  relation    ellipsoid  Laplace/ellipsoid  ellipsoid/Gauss  seconds")
+    for d in (2, 3, 5, 10, 30, 50, 100):
+        names = [f"c{i}" for i in range(d)]
+        for kind, domain in (("ball", ln.Ball(d)), ("box", ln.Box(-np.ones(d), np.ones(d)))):
+            for relation, size in (("substitute", 1), ("add_remove", None)):
+                question, begin = ln.Moments(names, domain), time.process_time()
+                own, laplace = (
+                    ln.plan(
+                        question,
+                        budget=ln.pure_dp(1),
+                        relation=relation,
+                        size=size,
+                        mechanism=mechanism,
+                    )
+                    for mechanism in ("ellipsoid", "laplace")
+                )
+                took = time.process_time() - begin
+                least = ln.plan(question, budget=ln.gaussian_dp(1), relation=relation, size=size)
+                moved = own.standard_deviation / least.standard_deviation
+                over = float(np.linalg.norm(moved)) / moved.size**0.5 / (moved.size + 1) ** 0.5
+                ratio = laplace.error / own.error
+                print(f"{kind:6}  {d:7}  {relation:10} {own.error:10.4g}  {ratio:17.3f}", end="  ")
+                print(f"{over:15.3f}  {took:7.2f}", flush=True)
+
+
 def sums() -> None:
     """Print how long a release of ten columns of 5 million rows takes."""
     import pandas as pd
@@ -77,4 +105,4 @@ def sums() -> None:
 
 
 if __name__ == "__main__":
-    {"--sums": sums, "--ball": ball}.get(sys.argv[-1], gaps)()
+    {"--sums": sums, "--ball": ball, "--pure": pure}.get(sys.argv[-1], gaps)()

@@ -30,6 +30,7 @@ from lownoise.planning.gaussian import checked_weights, full_shape
 from lownoise.planning.pure_levels import recursive
 from lownoise.planning.pure_noise import (
     Setting,
+    deviations,
     ellipsoid,
     ellipsoid_factor,
     independent,
@@ -234,7 +235,9 @@ def _builders(
         "recursive": lambda: recursive(
             setting, lambda: _around(ellipsoid_factor, setting, solved(), asked)
         ),
-        "laplace": lambda: independent(setting),
+        "laplace": lambda: independent(
+            setting, least=lambda: _around(deviations, setting, solved(), asked)
+        ),
         **{name: partial(build, setting) for name, build in others.items()},
     }
     named = request.mechanism

@@ -20,7 +20,7 @@ from lownoise.noise.partial import PartialNoise
 from lownoise.noise.pure import KNormNoise, ellipsoid_norm
 from lownoise.noise.units import exchange
 from lownoise.numbers.arrays import frozen, triangle_of
-from lownoise.planning.scales import few_changes, least_scales, scales_of_order
+from lownoise.planning.scales import few_changes, least_scales, met_scales, scales_of_order
 from lownoise.release.guarantees import pure_cost
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.norms import norm_of
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import AbstractNorm
 
+_MOST_ROWS = 1 << 10  # of an ellipsoid's factor that is no diagonal, where noise has few entries
 _MOST_FITTED = 1 << 20  # numbers that scales of an order above 2 are fitted to
 SMALL = 2.0**-400  # beside which, and beyond its inverse, squares are no numbers
 
@@ -190,24 +191,37 @@ def ellipsoid_factor(setting: Setting, shape: AbstractShape) -> Vector:
     kept = setting.kept
     if isinstance(shape, DiagonalShape):
         factor = shape.scale[kept]
-    elif isinstance(shape, DenseShape):
-        factor = triangle_of(shape.factor[kept].T).T
-    else:
-        raise PlanError(f"noise of kind {type(shape).__name__} is no ellipsoid's factor")
+    elif isinstance(shape, DenseShape) or shape.dimension <= _MOST_ROWS:
+        factor = triangle_of(shape.seen(np.eye(shape.dimension)[kept]).T).T
+    else:  # a block of few among so many tells little
+        factor = shape.deviations()[kept]
     if factor.ndim == 2 and factor.shape[0] != factor.shape[1]:  # noqa: PLR2004
         raise PlanError("the ellipsoid is flat where changes are not")
     return frozen(np.ascontiguousarray(factor))
 
 
+def deviations(setting: Setting, shape: AbstractShape) -> Vector:
+    """Return how far the integers that move stray in noise of a shape, shape (r,)."""
+    return shape.deviations()[setting.kept]
+
+
 def independent(
-    setting: Setting, law: Callable[[Vector], AbstractNoise] = LaplaceNoise
+    setting: Setting,
+    law: Callable[[Vector], AbstractNoise] = LaplaceNoise,
+    least: Callable[[], Vector] | None = None,
 ) -> AdditiveMechanism:
     """Return independent noise of a law, ε split over the integers so that the error is least.
 
     Of Laplace noise scales b minimise, at p = 2, Σ Mᵢᵢbᵢ² under Σ|sᵢ|/bᵢ ≤ ε for every change s:
     for a box of half widths h bᵢ ∝ (hᵢ/Mᵢᵢ)^{1/3}, for a list of changes bᵢ ∝
     (Σ_s λ_s|sᵢ|/Mᵢᵢ)^{1/3}, λ the dual weights, which grow on the costliest. Of other orders see
-    `scales_of_order`. Noise of another law is split in the best of the same ways.
+    `scales_of_order`. Noise of another law is split in the best of the same ways. Of a body that
+    knows its lengths b are those of the least Gaussian noise, too: Σ|sᵢ|/bᵢ ≤ √r·√(Σ(sᵢ/bᵢ)²).
+
+    Args:
+        setting: what noise is fitted to.
+        law: of the noise.
+        least: returns the deviations of Gaussian noise, where that may be asked for.
     """
     if not setting.kept.size:
         return setting.made(lambda _: law(np.ones(1)))
@@ -218,6 +232,10 @@ def independent(
     changes = few_changes(setting.body)
     if changes is not None:
         candidates.append(least_scales(changes, matters))
+    if least is not None and setting.body.firm:
+        candidates.append(least())
+        met = met_scales(setting.body, matters, candidates[-1])
+        candidates += [] if met is None else [met]
     if setting.order > 2:  # noqa: PLR2004
         most = [width[None], *([] if changes is None else [changes])]
         squares = setting.squares

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
 
 _MOST_CHANGES = 1 << 21  # numbers in the list of changes that Laplace scales are fitted to
+_MET = 12  # changes of a body that has no list of them
+_NEAR = 1 + 1e-3
 _ROUNDS = 500
 _SETTLED = 1e-9
 _SHARP = (4.0, 16.0, 64.0, 256.0, 1024.0)  # powers, by whose means maxima are smoothed
@@ -41,6 +43,26 @@ def least_scales(changes: Vector, matters: Vector) -> Vector:
         weights = weights * np.square(costs / most)
         weights = weights / np.sum(weights)
     return best
+
+
+def met_scales(body: AbstractBody, matters: Vector, start: Vector) -> Vector | None:
+    """Return the same for changes that are found where others are paid for; None where none are.
+
+    Args:
+        body: of the changes.
+        matters: m, above 0, shape (d,).
+        start: scales, to find the first with.
+    """
+    scales, met = start, np.zeros((0, start.size))
+    for _ in range(_MET):
+        found = body.sums_in_up(scales)
+        if found is None:
+            return None
+        if len(met) and found[0] <= _NEAR * float(np.max(met @ (1 / scales))):
+            break
+        met = np.vstack([met, found[1]])
+        scales = least_scales(met, matters)
+    return scales
 
 
 def scales_of_order(changes: Vector, squares: Vector, order: float) -> Vector:

@@ -18,7 +18,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import order_norm
-from lownoise.numbers.rounding import LAST, down, grown, growth, up
+from lownoise.numbers.rounding import LAST, down, grown, growth, norm_up, up
 from lownoise.sets.norms.choice import chosen, enlarged, unknown
 
 if TYPE_CHECKING:
@@ -163,6 +163,23 @@ class AbstractBody(ABC):
         """
         return 0.0
 
+    @property
+    def firm(self) -> bool:
+        """Whether lengths are known without a search, so that widths of images say no more."""
+        return False
+
+    def length_in_up(self, unit: Vector) -> float:
+        """Return at least the greatest length in a unit of each coordinate, where it is `firm`.
+
+        Args:
+            unit: above 0, shape (d,).
+        """
+        return math.inf
+
+    def sums_in_up(self, unit: Vector) -> tuple[float, Vector] | None:
+        """Return at least the greatest Σ|sᵢ|/unitᵢ, and sizes |sᵢ| about there; None: not known."""
+        return None
+
     def answer_length(self, answers: Vector | None) -> float:
         """Return the greatest Euclidean change of the answers, for comparison with other noise.
 
@@ -278,6 +295,21 @@ class RoundedBody(AbstractBody):
         """Return at least the body's radius, and the box's."""
         found = self.body.radius_up(shape) + shape.box_radius_up(self.slack)
         return up(found) if found else 0.0
+
+    @property
+    def firm(self) -> bool:
+        """Where the body is."""
+        return self.body.firm
+
+    def length_in_up(self, unit: Vector) -> float:
+        """Return at least the body's, and the longest that a corner of the box can be."""
+        return up(self.body.length_in_up(unit) + norm_up(self.slack, unit))
+
+    def sums_in_up(self, unit: Vector) -> tuple[float, Vector] | None:
+        """Return at least the body's, and a corner's of the box."""
+        found = self.body.sums_in_up(unit)
+        box = float(np.sum(self.slack / unit)) * (1 + growth(self.dimension + 9))
+        return None if found is None else (up(found[0] + box), found[1])
 
     def sensitivity_up(self, norm: AbstractNorm) -> float:
         """Return at least the body's, and the box's."""

@@ -30,6 +30,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import FEW, grown, growth, shrunk
 from lownoise.sets.bodies.moment_forms import Greatest
 from lownoise.sets.bodies.moments import AbstractMomentSet
+from lownoise.sets.bodies.reach import Farthest
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -138,6 +139,22 @@ class BallMomentSet(AbstractMomentSet):
         lam = _multiplier(values, linear, size)
         found = lam + float(np.sum(np.square(linear) / (4 * (lam - values))))
         return grown(found) + growth(60 * self.width * self.width) * size
+
+    def sums_up(self, step: Vector, origin: Vector) -> Farthest | None:
+        """Return at least the greatest Σ|sᵢ|/stepᵢ about a point, and sizes of which it is made.
+
+        A form of |z|, as signs do not matter: a square t = zᵢ², 0 ≤ t ≤ 1, is off c by no more than
+        c + (1 − 2c)t, which is |t − c| at both ends.
+        """
+        theta, square = self.scale / step, self._square
+        about = np.where(square, origin / step, 0.0)
+        if np.any(about < 0) or np.any(about > theta):
+            return None
+        ends = np.where(square, theta - 2 * about, theta)
+        size, z = float(np.sum(theta)), self.extreme_up(ends / self.scale)
+        sizes = np.abs(np.append(z, z[self.left] * z[self.right]))
+        upper = self.along_up(ends) + float(np.sum(about)) + growth(self.dimension + 20) * size
+        return Farthest((ends * sizes + about) * step, upper)
 
     def extreme_up(self, direction: Vector) -> Vector:
         """Return the z of a point that is extreme along θ, or nearly."""

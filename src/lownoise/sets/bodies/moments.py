@@ -224,6 +224,8 @@ class AbstractMomentSet(AbstractSet):
 
     def length_up(self, step: Vector, origin: Vector | None = None, count: float = 0.0) -> float:
         """Return at least the greatest length of differences, or about a point, in steps."""
+        if origin is not None and not self.flips(origin):
+            return np.inf
         kept = np.append(np.arange(self.width), self.products)
         white = np.ones(self.width + bool(count))
         white[: self.width] /= step[self.squares]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Self, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import LAST, grown, growth
+from lownoise.numbers.rounding import LAST, grown, growth, up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.farthest import affine_farthest, root_up
 from lownoise.sets.bodies.least_ball import NEAR, far_pairs, least_ball
@@ -209,9 +209,20 @@ class AbstractOracleBody(AbstractBody):
     def answer_length(self, answers: Vector | None) -> float:
         """Return the greatest Euclidean change of the answers."""
         plain = answers is None and self.program.sides is not None
-        return self._length_up() if plain else super().answer_length(answers)
+        one = np.ones(self.dimension)
+        return self._length_in_up(one) if plain else super().answer_length(answers)
 
-    def _length_up(self) -> float:
+    @cached_property
+    def firm(self) -> bool:
+        """Where the program knows lengths of whole records in units of their coordinates."""
+        return math.isfinite(self.length_in_up(np.ones(self.dimension)))
+
+    def length_in_up(self, unit: Vector) -> float:
+        """Return at least the greatest length in units, shape (dimension,), or infinity."""
+        whole = self.program.sides is not None and self.pivots.size == self.program.dimension
+        return self._length_in_up(unit) if whole else math.inf
+
+    def _length_in_up(self, unit: Vector) -> float:
         return math.inf
 
     def _raised(self, matrix: Vector) -> Vector:
@@ -317,8 +328,8 @@ class OracleDifferences(AbstractOracleBody):
     def _radius_up(self, shape: AbstractShape) -> float | None:
         return self.program.radius_up(shape.scaled(self.step))
 
-    def _length_up(self) -> float:
-        return self.program.length_up(self.step)
+    def _length_in_up(self, unit: Vector) -> float:
+        return self.program.length_up(self.step * unit)
 
     def _widths(self, low: Vector, high: Vector) -> Vector:
         return np.asarray((high - low) / self.step)
@@ -370,8 +381,19 @@ class LiftedOracle(AbstractOracleBody):
         whole = shape.scaled(np.append(self.step, 1.0))
         return self.program.radius_up(whole, self.origin, self.count)
 
-    def _length_up(self) -> float:
-        return self.program.length_up(self.step, self.origin, self.count)
+    def _length_in_up(self, unit: Vector) -> float:
+        count = up(self.count / float(unit[-1]))
+        return self.program.length_up(self.step * unit[:-1], self.origin, count)
+
+    def sums_in_up(self, unit: Vector) -> tuple[float, Vector] | None:
+        """Return what the program says of sums of sizes about a point, and the count."""
+        if not self.firm:
+            return None
+        found = self.program.sums_up(self.step * unit[:-1], self.origin)
+        if found is None:
+            return None
+        upper = up(found.upper + up(self.count / float(unit[-1])))
+        return upper, np.append(found.point / self.step, self.count)
 
     def _widths(self, low: Vector, high: Vector) -> Vector:
         origin = self.origin[self.pivots]

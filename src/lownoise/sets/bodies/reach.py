@@ -75,6 +75,13 @@ class AbstractSet(ABC):
         """
         return math.inf
 
+    def sums_up(self, step: Vector, origin: Vector) -> Farthest | None:
+        """Return at least the greatest Σ|sᵢ|/stepᵢ, s = x − origin, and not a code but sizes |s|.
+
+        None where it is not known. Asked where `length_up` is finite.
+        """
+        return None
+
     def radius_up(
         self, shape: AbstractShape, origin: Vector | None = None, count: float = 0.0
     ) -> float | None:

@@ -107,11 +107,12 @@ class Form:
 
     def body_up(self, body: AbstractBody) -> float:
         """Return at least the greatest norm over a body, by what it says of its length."""
-        zero = np.zeros(body.dimension)
-        found = self.extents_up(body.extent_up(self.matrix, zero))
+        zero, length = np.zeros(body.dimension), math.inf
         if self.order == 2:  # noqa: PLR2004
-            found = min(found, self._outward(body.length_up(self.matrix, zero)))
-        return found
+            length = self._outward(body.length_up(self.matrix, zero))
+            if body.firm:
+                return length
+        return min(self.extents_up(body.extent_up(self.matrix, zero)), length)
 
     def image_up(self, body: ImageBody) -> float:
         """Return at least the greatest norm over an image of a unit ball."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
     from lownoise.samplers.uniform import AbstractUniform
-    from lownoise.sets.bodies import ImageBody
+    from lownoise.sets.bodies import AbstractBody, ImageBody
     from lownoise.sets.norms.combination import Inverse
     from lownoise.sets.unit_balls import AbstractUnitBall
 
@@ -157,6 +157,21 @@ class ImageNorm(AbstractNorm):
     def scaled(self, factor: float) -> ImageNorm:
         """Return the norm of factor·F·B."""
         return ImageNorm(frozen(factor * self.factor), self.base)
+
+    def akin_up(self, body: AbstractBody) -> float:
+        """Return at least the norm where lengths are known without a search, F a diagonal.
+
+        ‖y‖_r is at most d^(1/r − 1/2)·‖y‖₂ where r ≤ 2, and ‖y‖₂ where r is more.
+        """
+        order, unit = self.base.ball_order, np.abs(self.factor)
+        if not (self.diagonal and order and body.firm):
+            return math.inf
+        length = body.length_in_up(unit)
+        more = float(self.dimension ** max(1 / order - 0.5, 0.0))
+        within = float(ball_norm_up(_ratios_up(body.widths(), unit)[None], order)[0])
+        found = min(within, length * more * (1 + growth(9)))
+        sums = body.sums_in_up(unit) if order == 1 else None
+        return found if sums is None else min(found, sums[0])
 
     def akin_image_up(self, body: ImageBody) -> float:
         """Return at least the norm of F'·B, infinity where F' is not near F·(diagonal).
