@@ -31,6 +31,8 @@ HOLDS, FALSE, OPEN, UNREAD = 0, 1, 2, 3
 BITS, ONE = 256, 1 << 400  # after the point, where numbers, and the normal law, are rounded: what is proved is exact
 PI = F("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
 LONGEST, WIDEST, WORK, MANY = 1 << 26, 130, 1 << 28, 1 << 22  # characters, coordinates, products, marginals or patterns
+PURE = ("laplace", "laplace_histogram", "geometric", "geometric_histogram", "k_norm")
+PARTS = {"gaussian": "kind scale factor reach", "k_norm": "scale"}  # of noise; of independent numbers their scales
 BUDGETS = {"zcdp": "kind rho", "gaussian_dp": "kind mu", "approx_dp": "kind epsilon delta"}
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError, zlib.error)
 
@@ -180,7 +182,16 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         self.terms, self.derived, order = terms, derived, 2.0 if "pair" in terms else terms["order"]
         self.infinite = order == "inf" or (order != 2.0 and undecided(f"order={str(order)[:20]}, only 2.0 and inf are"))
         self.counted = one_of(terms["relation"], "relation", "substitute add_remove") == "add_remove"
-        epsilon, most, rho, mu = (single(derived["cost"][k], f"cost.{k}") for k in ("epsilon", "delta", "rho", "mu"))
+        self.pure = one_of(terms["mechanism"], "mechanism", " ".join(PURE)) if "mechanism" in terms else ""
+        epsilon, most = (single(derived["cost"][k], f"cost.{k}") for k in ("epsilon", "delta"))
+        self.law = self.pure.split("_hist")[0] if self.pure else "gaussian"
+        if self.pure:
+            one_of(terms["budget"]["kind"], "budget.kind", "pure_dp")
+            self.epsilon, self.limit = single(terms["budget"]["epsilon"], "budget"), epsilon
+            _ = "unit" in terms and undecided("units under a pure budget")
+            self.say(f"ε = {float(epsilon):.12g} is within the budget", epsilon <= self.epsilon)
+            return
+        rho, mu = (single(derived["cost"][k], f"cost.{k}") for k in ("rho", "mu"))
         unit = fields(terms.get("unit", {"rows": 1}), "unit", "column rows order_by null")  # m rows, m times as far
         self.rows = F(wholes([unit["rows"]], "unit.rows", 1, least=1)[0]) ** 2 if self.counted else F("unit" not in terms)
         mu = mu if mu > 2.0**-1000 else ZERO  # as is written of what no neighbour changes
@@ -189,12 +200,36 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         self.say(f"μ = {float(mu):.12g} is within the budget" + f", of {unit['rows']} rows" * ("unit" in terms), mu**2 <= low)
         holds = mu**2 <= 2 * rho and (not mu or delta(mu, epsilon, 1) <= most)
         self.say("the stated ρ, ε and δ are at least what μ costs", holds)
+    def spread(self, scale: F) -> F:  # at most the variance of a number of this scale, of Laplace's law or a whole one
+        return 2 * scale**2 if self.law != "geometric" else 2 * (q := exp(-1 / scale, 1)) / (1 - q) ** 2
+    def reveals(self, changes: list[Counter[F]]) -> None:  # by how many scales each change moves how many numbers
+        rho, mu = (single(self.derived["cost_of_noise"][k], f"cost_of_noise.{k}") for k in ("rho", "mu"))
+        each_one = {x: (self.divergence(x), self.shift(x)) for change in changes for x in change if x}
+        total = [sum((x * n for x, n in change.items()), ZERO) for change in changes]
+        self.say("no change by one neighbour reveals more than ε", max(total, default=ZERO) <= self.limit)
+        sums = [[sum((each_one[x][k] * n for x, n in change.items() if x), ZERO) for change in changes] for k in (0, 1)]
+        self.say("the stated ρ and μ are at least what the noise costs", all(
+            max(own, default=ZERO) <= stated for own, stated in each(sums, (rho, mu**2))))
+    def divergence(self, x: F) -> F:  # at least the ρ of one number that moves by so many of its scales
+        return x + exp(-x, 1) - 1 if self.law != "geometric" else x * (1 - 2 / (exp(x, 1) + 1))
+    def shift(self, x: F) -> F:  # at least its μ²: Φ(μ/2) ≥ 1 − e^(−x/2)/2, and of randomised response 1/(1 + e^−x)
+        wanted = 1 - exp(-x / 2, 0) / 2 if self.law != "geometric" else 1 / (1 + exp(-x, 0))
+        low, high = ZERO, x + 1
+        for _ in range(80):
+            middle = cut((low + high) / 2, 160, 0)
+            low, high = (middle, high) if normal(middle / 2, 0) < wanted else (low, middle)
+        return high**2
     def told(self, stated: Any, squares: list[F], square: F) -> None:  # what readers are told, by squares
         own = each([*stated, self.derived["error" if "pair" in self.terms else "objective"]], [*squares, square])
         near = all(abs(single(s, "derived") ** 2 - x) * 2**36 <= x for s, x in own)
         near = near and single(self.derived["error"], "error") ** 2 * F(1 + 2**-36) >= square
         self.say("standard deviations and what sums them up are so to ten digits, the error no less", near)
     def bounds(self, square: F, proved: F, plain: F) -> None:  # by squares: of deviations, and what is proved at μ = 1
+        if self.pure:  # biased or not, on some table: h²·2q/(1 − q)² in every direction, q = e^−ε
+            bound, q = single(self.derived["lower_bound"], "lower_bound") ** 2, exp(-self.epsilon, 0)
+            holds = bound == 0 or (self.counted and bound * (1 - q) ** 2 <= plain * 2 * q)
+            self.found.append((HOLDS if holds else OPEN, "lower_bound follows for every mechanism of the budget's ε"))
+            return
         proved, plain = proved * self.rows, plain * self.rows
         lower, upper = (single(self.derived["certificate"][k], f"certificate.{k}") for k in ("lower", "upper"))
         self.say(f"upper = {float(upper):.12g} is at least what the deviations amount to", upper**2 >= square >= 0)
@@ -411,7 +446,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
     def __init__(self, file: File, question: Any, noise: Any, totals: bool) -> None:
         size, drops, given = file.terms["size"], question["drops_missing"], noise["count_step"]
         lifted, self.infinite = file.counted and not totals, file.infinite
-        fields(noise, "noise", "kind step count_step scale factor reach pivots embed")
+        fields(noise, "noise", f"step count_step pivots embed {PARTS.get(file.law, 'scales')}")
         self.own = Records(question, noise, "kind drops_missing", file.counted, lifted)
         if totals and file.counted:
             self.own.totals, self.own.center = True, [0.0] * self.own.d  # what they are about
@@ -419,59 +454,107 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         fits = size is None if file.counted else type(size) is int and size > 0 and not drops
         if not fits or type(drops) is not bool or (self.count * F(given) != 1 if lifted else given is not None):
             false("size, noise.count_step and question.drops_missing do not fit the relation")
-        self.law, self.answers = Noise(noise, len(self.own.pivots) + lifted), self.own.answers(noise)
-        self.n = 1 if totals or file.counted else size
-        found = self.law.variances(self.answers, self.own.step + [1 / (self.count or 1)] * lifted)
+        self.far, self.scales = list[F](), list[F]()
+        self.n, self.answers, steps = 1 if totals or file.counted else size, self.own.answers(noise), self.own.step
+        steps, self.plain = steps + [1 / (self.count or 1)] * lifted, file.terms["question"]["kind"] == "queries"
+        given = file.terms["weights"] if "weights" in file.terms or not self.plain else [1.0] * self.own.d
+        if file.pure:
+            self.law = file.law
+            units = [x * F(s) ** 2 for x, s in each(self.spreads(file, noise, len(steps)), steps)]
+            found = [dot([x * x for x in row], units) / 4 ** self.answers[1] for row in self.answers[0]]
+        else:
+            self.noise = Noise(noise, len(steps))
+            found = self.noise.variances(self.answers, steps)
         self.variances = [v / self.n**2 for v in found]
-        self.plain = file.terms["question"]["kind"] == "queries"  # of which none matters more than another
-        given = [1.0] * len(found) if self.plain else file.terms["weights"]
-        self.weights = numbers(given, "terms.weights", len(found), 2.0**-900)
+        self.weights = numbers(given, "terms.weights", len(found) - (lifted and file.law != "gaussian"), 2.0**-900)
+        if lifted and file.pure:  # a mean's error is that of the sum about it: of the worst, as far as the bounds
+            if self.own.kind != "lower" or self.own.center != [(a + b) / 2 for a, b in each(*self.own.rows)]:
+                undecided("means of a private number of rows under a pure budget, but of boxes about their middle")
+            self.far = [(F(b) - F(a)) / 2 for a, b in each(*self.own.rows)]
+    def spreads(self, file: File, noise: Any, r: int) -> list[F]:  # the variances of pure noise's numbers, in steps
+        if self.law == "k_norm":  # of the norm whose unit ball is all changes; in a box a point of it times Gamma(k + 1)
+            if self.own.kind != "lower":
+                undecided("noise of the shape of changes, but of a box")
+            box = self.own.codes()
+            if file.counted and box[0] != [-x for x in box[1]]:
+                undecided("noise of the shape of changes, but of a box about its middle")
+            half = [b - a if not file.counted else b for a, b in each(*box)] + [self.count] * (r - len(box[0]))
+            self.scales, k = [single(noise["scale"], "noise.scale", 2.0**-1000)], sum(x > 0 for x in half)
+            return [self.scales[0] ** 2 * (k + 1) * (k + 2) * x * x / 3 for x in half]
+        self.scales = [F(x) for x in numbers(noise["scales"], "noise.scales", r, 2.0**-1000)]
+        return [file.spread(b) for b in self.scales]
     def covers(self, limit: F) -> bool:  # whether no μ² of a change is more
-        return self.own.covers(self.law, self.count, limit)
+        return self.own.covers(self.noise, self.count, limit)
+    def moves(self) -> list[Counter[F]]:  # by how many scales each number is moved, for each change by one neighbour
+        own = self.own if self.own.kind != "image" else undecided("independent noise on balls and ellipsoids")
+        if self.law == "k_norm":
+            return [Counter([1 / self.scales[0]])]
+        codes = own.codes()
+        if len(codes) ** 2 * own.d > 1 << 14:
+            undecided("so many changes under a pure budget")
+        if own.kind == "lower":
+            codes = [[max(map(abs, x)) if own.counted else x[1] - x[0] for x in turned(codes)]]
+        elif not own.counted:
+            codes = [[x - y for x, y in each(codes[i], codes[j])] for i in range(len(codes)) for j in range(i + 1)]
+        many = {(*map(abs, row), *[self.count] * own.lifted) for row in codes}
+        return [Counter(abs(x) / b for x, b in each(row, self.scales)) for row in many]
+    def apart(self) -> F:  # the square of the norm of how far one record moves each column, of those that come and go
+        own = self.own.rows if self.own.counted and len(self.own.pivots) == self.own.d else [[0.0] * self.own.d]
+        far = [max(map(F, x)) - min(map(F, x)) if self.far else max(abs(F(y)) for y in x) for x in turned(own)]
+        squares = [(F(w) * x) ** 2 for w, x in each(self.weights, far)]
+        return max(squares) if self.infinite else sum(squares, ZERO)
+    def worst(self, weights: list[float]) -> F:  # at most what a unit of the count's error matters to the worst mean
+        parts = [(F(w) * f) ** 2 for w, f in each(weights, self.far)]
+        return root(max(parts) if self.infinite else sum(parts, ZERO), 0)
     def summed(self, weights: list[float]) -> F:  # the square of the deviations' norm, weighted
-        squares = [F(w) ** 2 * v for w, v in each(weights, self.variances)]
+        squares = [F(w) ** 2 * v for w, v in zip(weights, self.variances, strict=not self.far)]
+        if self.far:
+            squares = [x + (F(w) * f) ** 2 * self.variances[-1] for x, w, f in each(squares, weights, self.far)]
         return max(squares) if self.infinite else sum(squares, ZERO)
     def bounds(self, evidence: Any) -> list[F]:  # what is, and what is proved at μ = 1, weighted and not, by squares
         found = [self.summed(self.weights)]
         for plain, given in (("", self.weights), ("plain_", [1.0] * len(self.weights))):
-            (scale,), places = dyadic([given])
+            if plain and (self.plain or self.scales):  # of pure noise also by each column's own records
+                return [*found, max(found[1], self.apart() if self.scales else ZERO)]
+            (scale,), places = dyadic([[*given, *(self.worst(given) for _ in self.far[:1])]])
             rows = [[x * w for x in row] for row, w in each(self.answers[0], scale)], self.answers[1] + places
             moved, mass = self.own.moment(evidence, plain)
             found.append(proved(rows, evidence[f"{plain}query_weights"], moved, mass, self.infinite) / self.n**2)
-            if self.plain:
-                return [*found, found[1]]
         return found
 def one_mean(given: Any) -> Any:  # the question of a mean within another
     one_of(given["kind"], "question.mean.kind", "mean")
     return given
-def check_values(file: File) -> None:  # a plan or a release of means, or of totals
-    terms, question = file.terms, file.terms["question"]
-    totals = question["kind"] == "sum"
-    mean = one_mean(fields(question, "question", "kind mean")["mean"]) if totals else question
-    own = Values(file, mean, terms["noise"], totals)
-    file.say("no change by one neighbour has more than μ", own.covers(file.limit))
-    file.told(file.derived["standard_deviation"], own.variances, own.summed([1.0] * len(own.weights)))
-    file.bounds(*own.bounds(terms["evidence"]))
-
-def check_queries(file: File) -> None:  # of linear queries: totals of what each record adds, from a list
-    question = fields(file.terms["question"], "question", "kind matrix universe")
-    listed, (m, n) = question["universe"], wholes(question["matrix"]["shape"], "question.matrix", 2, below=1 << 22)
-    if "records" in listed:
-        many, dropping = len(listed["records"]), fields(listed, "universe", "columns records outside")["outside"] is None
+def listed(question: Any, noise: Any) -> tuple[Any, Any]:  # linear queries as totals of what each record adds
+    universe, (m, n) = question["universe"], wholes(question["matrix"]["shape"], "question.matrix", 2, below=1 << 22)
+    if "records" in universe:
+        many = len(fields(universe, "universe", "columns records outside")["records"])
+        drops = universe["outside"] is None
     else:
         given = [fields(x, "attribute", "name categories outside")
-                 for x in fields(listed, "universe", "attributes")["attributes"]]
-        dropping, many = any(x["outside"] is None for x in given), math.prod(categories(given))
+                 for x in fields(universe, "universe", "attributes")["attributes"]]
+        drops, many = any(x["outside"] is None for x in given), math.prod(categories(given))
     if many != n or m > WIDEST:
         false("question.matrix has not a column for each record") if many != n else undecided("too many queries")
     points = turned(unpacked(question["matrix"], "question.matrix", [m, n]))
-    mean = {"columns": [None] * m, "points": points, "center": points[0], "drops_missing": dropping}
-    noise = {"count_step": None} | fields(file.terms["noise"], "noise", "kind step scale factor reach pivots embed")
+    noise = {"count_step": None} | noise
     if type(noise.get("embed")) is dict:
         noise["embed"] = unpacked(noise["embed"], "noise.embed", [m, len(noise["pivots"])])
-    own = Values(file, mean, noise, totals=True)
-    file.say("no change by one neighbour has more than μ", own.covers(file.limit))
-    file.told(file.derived["standard_deviation"], own.variances, own.summed([1.0] * m))
+    return {"columns": [None] * m, "points": points, "center": points[0], "drops_missing": drops}, noise
+def check_values(file: File) -> None:  # a plan or a release of means, of totals, or of linear queries
+    question, noise, kind = file.terms["question"], file.terms["noise"], file.terms["question"]["kind"]
+    if kind == "sum":
+        question = one_mean(fields(question, "question", "kind mean")["mean"])
+    elif kind == "queries":
+        question, noise = listed(fields(question, "question", "kind matrix universe"), noise)
+    if file.pure.endswith("histogram"):
+        undecided("noise on counts of every record")
+    own = Values(file, question, noise, kind != "mean")
+    if file.pure:
+        file.reveals(own.moves())
+    else:
+        file.say("no change by one neighbour has more than μ", own.covers(file.limit))
+    weights = own.weights if file.pure else [1.0] * len(own.weights)
+    file.told(file.derived["standard_deviation"], own.variances, own.summed(weights))
     file.bounds(*own.bounds(file.terms["evidence"]))
 
 # -- marginals: independent noise of one variance on each residual space; an orbit is the types of a set's attributes
@@ -556,9 +639,8 @@ class Tables:  # what is asked of a table: weighted orbits of marginals, and the
             return self.question["sets"]
         few = sum(map(self.copies, self.asked)) <= MANY // 16 or undecided("too many groups")
         return [own for n in range(self.question["way"] + few) for own in combinations(range(len(self.kinds)), n)]
-    def read(self, deviations: Any, infinite: bool, counted: bool) -> None:  # the noise of each residual space
-        self.infinite, self.counted, given = infinite, counted, numbers(deviations, "noise", len(self.spaces), 0.0)
-        self.variances = {space: F(x) ** 2 for space, x in each(self.spaces, given)}
+    def read(self, given: Any, infinite: bool, counted: bool) -> None:  # the variance of each residual space
+        self.infinite, self.counted, self.variances = infinite, counted, dict(each(self.spaces, given))
         self.rates = {space: 1 / self.variances[space] for space in self.spaces if counted or space}
         self.whole = sum((cut(self.agreeing(own, Counter()) * x, 300, 1) for own, x in self.rates.items()), ZERO)
         self.cells = {row: math.prod(self.sizes[k] for k in row) * self.copies(row) for row in self.asked}
@@ -577,8 +659,9 @@ class Tables:  # what is asked of a table: weighted orbits of marginals, and the
         moved = ZERO
         for space in self.rates:
             full = self.agreeing(space, none)
-            parts = [2 * w * (full - self.agreeing(space, row)) for w, row in each(chances, patterns) if not self.counted]
-            moved += root(cut(asked[space] * (full if self.counted else sum(parts, ZERO) / sum(chances)), 400, 0), 0)
+            parts = ZERO if self.counted else sum(
+                (2 * w * (full - self.agreeing(space, row)) for w, row in each(chances, patterns)), ZERO) / sum(chances)
+            moved += root(cut(asked[space] * (full if self.counted else parts), 400, 0), 0)
         size = sum((n * c[row] for row, n in self.cells.items()), ZERO) if self.infinite else max(c.values())
         return moved**2 / size
 def fine(steps: Any, given: Any) -> None:  # stop unless grids are fine beside the least noise on each
@@ -626,7 +709,8 @@ class Ordered:  # tables with ordered attributes, and their noise: a matrix L_A 
     def covers(self, limit: F) -> bool:  # whether no μ² of a change is more
         counts = range(len(self.cells))
         seen = {space: times(rows, turned(self.laws[space].turn())) for space, rows in self.records.items()}
-        forms = {space: [[dot(x, y) for y in rows[: i + 1]] for i, x in enumerate(rows)] for space, rows in seen.items()}
+        forms = {space: [[dot(x, y) for y in rows[: i + 1]] for i, x in enumerate(rows)]
+                 for space, rows in seen.items()}
         most, members = limit / (1 + F(1, 1 << 60)) * 4**BITS, self.tables.members
         if self.counted:
             return all(sum((p * forms[a][x][x] for a, p in self.part.items()), ZERO) <= most for x in counts)
@@ -675,6 +759,43 @@ class Ordered:  # tables with ordered attributes, and their noise: a matrix L_A 
             total += paired((gram(rows, weights), 80), (gram(moved, [math.floor(x * 2**80) for x in often]), 80))
         size = sum(self.copies[row] * sum(x) for row, x in c.items()) if infinite else max(map(max, c.values()))
         return total**2 / (size * sum(w))
+def check_cells(file: File, own: Tables) -> None:  # independent numbers in the cells of some tables
+    noise = file.terms["noise"]
+    if own.axes or "tables" not in noise:
+        undecided("ordered attributes under a pure budget, or noise that is not on cells of tables")
+    fields(noise, "noise", "tables scales steps")
+    rows = list[Orbit]()
+    for table in noise["tables"]:
+        if fields(table, "noise.tables", "cells signs")["signs"] != []:
+            undecided("noise on residual spaces under a pure budget")
+        rows.append(tuple(sorted(own.kinds[i] for i in wholes(table["cells"], "noise.tables", below=len(own.kinds)))))
+    scales = [F(x) for x in numbers(noise["scales"], "noise.scales", len(rows), 2.0**-1000)]
+    steps = numbers(noise["steps"], "noise.steps", len(rows), 2.0**-1000)
+    if len({*rows}) < len(rows) or any(s > 1 or math.frexp(s)[0] != 0.5 for s in steps):
+        false("noise.tables has one twice, or noise.steps are no powers of two")
+    if file.law == "laplace":
+        fine(steps, [*map(float, scales)])
+    moved = Counter[F]()  # where all attributes differ; a table of one cell has the public number of records
+    for row, b in each(rows, scales):
+        cells = 1 if file.counted else 2 * (math.prod(own.sizes[k] for k in row) > 1)
+        moved[1 / b] += cells * own.copies(row)
+    file.reveals([moved])
+    found = dict[Orbit, F]()  # of each residual space, of which all tables that hold it tell: their precisions add up
+    for row, b, s in each(rows, scales, steps):
+        unit = file.spread(b / F(s)) * F(s) ** 2
+        for space in {tuple(sorted(x)) for n in range(len(row) + 1) for x in combinations(row, n)}:
+            more, own_k = Counter(row), Counter(space)
+            many = math.prod(math.comb(own.members[k] - own_k[k], more[k] - own_k[k]) for k in more)
+            rest = math.prod(own.sizes[k] ** (more[k] - own_k[k]) for k in more)
+            found[space] = found.get(space, ZERO) + F(many, rest) / unit
+    if any(space not in found for space in own.spaces if space or file.counted):
+        false("noise.tables do not tell what is asked for")
+    own.read([1 / found[x] if x or file.counted else ZERO for x in own.spaces], file.infinite, file.counted)
+    told = file.derived["marginals"]
+    file.told([x["standard_deviation"] for x, row in each(told, own.seen) if x["count"] == own.copies(row)],
+              [*own.seen.values()], own.summed)
+    square = own.proved(file.terms["evidence"])
+    file.bounds(own.summed, square, square)
 def check_ordered(file: File, tables: Tables) -> None:  # counts along attributes that are ordered
     own = Ordered(tables, file.terms["noise"], file.counted)
     file.say("no change by one neighbour has more than μ", own.covers(file.limit))
@@ -690,12 +811,12 @@ def check_marginals(file: File) -> None:  # a plan or a release of marginals
     own = Tables(fields(terms["question"], "question", "kind attributes weights way sets"))
     if n is not None if counted else own.dropping or type(n) is not int or n < 1:
         false("size and what becomes of rows outside the categories do not fit the relation")
-    if own.axes:
-        check_ordered(file, own)
+    if own.axes or file.pure:
+        (check_cells if file.pure else check_ordered)(file, own)
         return
     given, steps = (numbers(terms["noise"][k], f"noise.{k}", len(own.spaces), 0.0) for k in ("deviations", "steps"))
     fine(steps, given)
-    own.read(given, file.infinite, counted)
+    own.read([F(x) ** 2 for x in given], file.infinite, counted)
     holds = own.whole <= file.limit if counted else not own.rates or own.whole - own.least(own.rates) <= file.limit / 2
     file.say("no change by one neighbour has more than μ", holds)
     stated = [x["standard_deviation"] for x, row in each(told, own.seen) if x["count"] == own.copies(row)]
@@ -712,7 +833,8 @@ def check_groups(file: File) -> None:  # of means or totals in groups: a table o
     mean = one_mean(of_kind(question["total"], "question.total", "sum", "mean")["mean"] if totals else question["mean"])
     groups = Tables(of_kind(question["groups"], "question.groups", "marginals", "attributes weights way sets"))
     own = Values(file, mean, noise["values"], totals)
-    groups.read(noise["deviations"], file.infinite, file.counted)
+    given = numbers(noise["deviations"], "noise.deviations", len(groups.spaces), 0.0)
+    groups.read([F(x) ** 2 for x in given], file.infinite, file.counted)
     file.say("no change by one neighbour has more than μ", own.covers(file.limit / groups.whole))
     margins, told = groups.margins(), file.derived["groups"]
     if any(x["by"] != [groups.names[i] for i in row] for x, row in each(told, margins)):
@@ -813,7 +935,7 @@ def check_stream(file: File) -> None:  # the plan of a stream
 # -- a file
 CHECKS = {  # of each kind of question: what checks it, and what terms and what is derived have beyond the others
     "mean": (check_values, "size order weights unit", "standard_deviation objective names estimate"),
-    "queries": (check_queries, "size order", "standard_deviation objective"),
+    "queries": (check_values, "size order weights", "standard_deviation objective names"),
     "sum": (check_values, "size order weights unit", "standard_deviation objective names estimate"),
     "mean_by_groups": (check_groups, "size order weights unit", "groups objective names estimate"),
     "sum_by_groups": (check_groups, "size order weights unit", "groups objective names estimate"),
@@ -824,8 +946,10 @@ def check(file: File, text: str) -> None:  # a document of any kind
     one_of(document["format"], "format", " ".join(f"lownoise.{kind}/{n}" for kind in ("plan", "release") for n in (1, 2, 3)))
     terms = fields(document, "file", "format digest terms derived integers spend created versions")["terms"]
     decided, asked, told = CHECKS[one_of(terms["question"]["kind"], "question.kind", " ".join(CHECKS))]
-    file.read(fields(terms, "terms", f"question budget relation noise evidence compared {asked}"),
-              fields(document["derived"], "derived", f"error certificate lower_bound cost {told}"))
+    file.read(fields(terms, "terms", f"question budget relation noise evidence compared mechanism {asked}"),
+              fields(document["derived"], "derived", f"error certificate lower_bound cost cost_of_noise {told}"))
+    if file.pure and decided not in (check_values, check_marginals):
+        undecided("groups and streams under a pure budget")
     decided(file)
 def decide(text: str) -> tuple[int, list[str]]:  # the exit status of a file's text, and lines that say why
     file = File()

@@ -107,9 +107,12 @@ def stream(rounds, strategy, error, domain, relation):
     return ln.stream(ln.Prefix(rounds), budget=ln.zcdp(0.5), **asked).to_json()
 
 
-def _small(question, relation="substitute", order=2.0, size=9):
+UNDER = {"budget": ln.pure_dp(0.7)}
+
+
+def _small(question, relation="substitute", order=2.0, size=9, budget=BUDGETS["zcdp"], **named):
     asked = {"relation": relation, "size": size if relation == "substitute" else None}
-    plan = ln.plan(question, budget=ln.zcdp(0.5), order=order, **asked)
+    plan = ln.plan(question, budget=budget, order=order, **asked, **named)
     with tempfile.TemporaryDirectory() as folder:
         plan.save(Path(folder) / "plan.json")
         return (Path(folder) / "plan.json").read_text(encoding="utf-8")
@@ -152,6 +155,15 @@ FILES = {
     "ranges of a public size": lambda: _small(
         ln.Marginals({"a": 3, "b": 2}, way=2, ordered={"a": "range"}, outside={"a": 0, "b": 1}),
         order=np.inf,
+    ),
+    "counts under ε": lambda: _small(
+        ln.Marginals({"a": 2, "b": 3}, way=2), "add_remove", **UNDER, mechanism="geometric"
+    ),
+    "means under ε": lambda: _small(
+        ln.Mean(PAIR, ln.Box([0, -1], [1, 3])), "add_remove", **UNDER, mechanism="k_norm"
+    ),
+    "totals under ε": lambda: _small(
+        ln.Sum(PAIR, ln.Box([-1, 0], [1, 3])), "add_remove", **UNDER, mechanism="laplace"
     ),
     "stream": lambda: stream(4, "optimal", "mean", None, "add_remove"),
     "Toeplitz stream": lambda: stream(5, "toeplitz", "max", None, "add_remove"),

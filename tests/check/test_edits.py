@@ -26,7 +26,7 @@ HARMLESS = [
     # says nothing of noise or bounds
     (r"(digest|integers|spend|created|versions)(\..*)?", ANY),
     (r"derived\.(names|estimate|marginals\.#\.like)(\.#)?", ANY),
-    (rf"terms\.(strategy|reason|compared)|{MEAN}(columns|missing)(\.#)?", ANY),
+    (rf"terms\.(strategy|reason|compared(\..*)?)|{MEAN}(columns|missing)(\.#)?", ANY),
     (rf"{TABLES}(name|categories\.(#|edges\.#))", ANY),
     (rf"{MEAN}drops_missing", "not"),
     (r"terms\.evidence\.witness(\.#)*", ANY),  # the checker makes its own
@@ -39,11 +39,11 @@ HARMLESS = [
     (r"terms\.question\.weights\.0|terms\.size", "up|down|half|x2|zero|more|less"),  # counts
     (r".*", "int|float"),  # 2 is 2.0
     # what is stated is weaker, the noise wider, or the same
-    (r"derived\.(error|certificate\.upper|cost\.(epsilon|delta|rho|mu))", "up|x2"),
+    (r"derived\.(error|certificate\.upper|cost(_of_noise)?\.(epsilon|delta|rho|mu))", "up|x2"),
     (r"derived\.(certificate\.lower|lower_bound)", "down|half|zero"),
     (r"terms\.noise\.cover\.#", "up|down"),  # by 0.1%: 2^-40 of μ is left, and that is far less
     (r"terms\.noise\.(values\.)?factors?\.#\.#", "neg|up|x2"),
-    (r"terms\.noise\.steps\.#", "half"),
+    (r"terms\.noise\.(steps?\.#|count_step)", "half"),  # a finer grid, where noise is as wide
     # any evidence will do that proves as much, any hint, and bounds of any weighted answers
     (rf"{EVIDENCE}(plain_)?(query_weights|squares|points)(\.#)*", ANY),
     (rf"{EVIDENCE}(plain_)?(vertex_weights|vertices)(\.#)*", ANY),

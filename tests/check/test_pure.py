@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checker for strangers decides independent noise, and that of a box, under a pure budget."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf, ncdf
+
+import lownoise as ln
+import lownoise_check as checker
+from check.documents import changed
+from check.test_questions import scaled
+from lownoise_check import FALSE, HOLDS, OPEN
+
+BOX = ln.Box([0, -1, 2], [1, 4, 12])
+LISTED = ln.Points([[0.0, 0.0], [1.0, 4.0], [3.0, 1.0]])
+SIZES = {"a": 5, "b": 3, "c": 2, "d": 3}
+QUESTIONS = {
+    "mean": lambda: ln.Mean(["a", "b", "c"], BOX),
+    "sum": lambda: ln.Sum(["a", "b", "c"], BOX),
+    "sum of points": lambda: ln.Sum(["a", "b"], LISTED),
+    "queries": lambda: ln.Queries([[0, 0, 1, 3], [0, 1, 0, 1]], {"a": 2, "b": 2}),
+    "counts": lambda: ln.Marginals(SIZES, way=2, outside="extra"),
+    "sets": lambda: ln.Marginals(SIZES, sets=[["a", "b"], ["d", "b"], ["c"]], weights=[1, 1, 3]),
+}
+CASES = [
+    ("mean", "k_norm", 2.0, 1.0),
+    ("mean", "laplace", math.inf, 0.1),
+    ("sum", "laplace", 2.0, 3.0),
+    ("sum of points", "laplace", math.inf, 1.0),
+    ("queries", "laplace", 2.0, 0.5),
+    ("queries", "geometric", math.inf, 2.0),
+    *[("counts", law, 2.0, 1.0) for law in ("laplace", "geometric")],
+    ("counts", "geometric_histogram", math.inf, 4.0),
+    ("sets", "geometric", 2.0, 0.3),
+    ("sets", "laplace_histogram", math.inf, 1.0),
+]
+
+
+@pytest.mark.parametrize(("name", "mechanism", "order", "epsilon"), CASES)
+def test_pure_noise_holds_and_a_part_in_a_million_less_does_not(name, mechanism, order, epsilon):
+    plan = ln.plan(
+        QUESTIONS[name](),
+        budget=ln.pure_dp(epsilon),
+        relation="add_remove",
+        order=order,
+        mechanism=mechanism,
+    )
+    text = plan.to_json()
+    status, lines = checker.decide(text)
+    assert status == HOLDS, lines
+    scale = "scale" if mechanism == "k_norm" else "scales"
+    for path in (
+        ("terms", "noise", scale),
+        ("terms", "budget", "epsilon"),
+        ("derived", "cost", "epsilon"),
+        ("derived", "cost_of_noise", "rho"),
+        ("derived", "cost_of_noise", "mu"),
+        *([("derived", "error")] * (order == 2.0)),
+    ):
+        for by in (1 - 1e-6, 0.5):
+            edited = changed(text, path, lambda value, by=by: scaled(value, by))
+            assert checker.decide(edited)[0] == FALSE, path
+    more = changed(text, ("derived", "lower_bound"), lambda value: value * 2)
+    assert checker.decide(more)[0] != HOLDS
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "said"),
+    [
+        (QUESTIONS["mean"], "substitute", "lower_bound follows"),
+        (lambda: ln.Sum(["a", "b"], LISTED), "add_remove", "the shape of changes"),
+        (lambda: ln.Distribution("a", [0, 1, 2, 3]), "add_remove", "ordered attributes"),
+        (lambda: ln.Mean(["a"], ln.Box([0], [1]), by={"g": 2}), "add_remove", "groups and streams"),
+        (lambda: ln.Sum(["a", "b"], ln.Ball(2)), "add_remove", "the shape of changes"),
+    ],
+)
+def test_what_is_outside_is_named_beside_what_is_decided(question, relation, said):
+    size = 40 if relation == "substitute" else None
+    plan = ln.plan(question(), budget=ln.pure_dp(1.0), relation=relation, size=size)
+    status, lines = checker.decide(plan.to_json())
+    assert (status, said in lines[-1]) == (OPEN, True), lines
+    if relation == "substitute":
+        assert "holds  no change by one neighbour reveals more than ε" in lines
+
+
+@pytest.mark.parametrize("law", ["laplace", "geometric"])
+def test_what_one_number_reveals_is_enclosed(law):
+    file = checker.File()
+    file.law = law
+    with mp.workdps(150):
+        for x in (checker.F(1, 1000), checker.F(1, 3), checker.F(4)):
+            t = mpf(x.numerator) / x.denominator
+            chance = 1 - mp.exp(-t / 2) / 2 if law == "laplace" else 1 / (1 + mp.exp(-t))
+            rho = t + mp.exp(-t) - 1 if law == "laplace" else t * mp.tanh(t / 2)
+            found = file.divergence(x)
+            assert rho <= mpf(found.numerator) / found.denominator <= rho * (1 + mpf(10) ** -30)
+            square = file.shift(x)
+            half = mp.sqrt(mpf(square.numerator) / square.denominator) / 2
+            assert chance <= ncdf(half) <= chance + mpf(10) ** -20
+
+
+def test_the_variances_are_those_of_the_laws():
+    file = checker.File()
+    k = np.arange(-400, 401)
+    weights = np.exp(-np.abs(k) / 3.0)
+    for law, variance in (
+        ("laplace", 18.0),
+        ("geometric", np.sum(k**2 * weights) / np.sum(weights)),
+    ):
+        file.law = law
+        assert math.isclose(file.spread(checker.F(3)), variance, rel_tol=1e-12)
