@@ -6,7 +6,8 @@ that are μ = |L⁻¹s| apart. Decided is that no change that one neighbour make
 more than the budget; that `upper` is at least what the noise's deviations amount to; and that `lower` is proved: with
 G = Lᵀdiag(ω²c)L of query weights c, C the second moment of weights on changes, q = p/(p − 2), and X that is made here,
     [[G, X], [Xᵀ, C]] ⪰ 0  proves  √tr_{p/2}(ωLMLᵀω) ≥ tr X/√(‖c‖_q·mass)  if M's ellipsoid holds all changes.
-`python lownoise_check.py FILE` exits with 0 holds, 1 false or without proof, 2 cannot be decided here, 3 no such file.
+`python lownoise_check.py FILE` exits with 0 holds, 1 false or without proof, 2 cannot be decided here, 3 no such file;
+of a folder it decides the release, or all that share a budget.
 """
 
 # fmt: off
@@ -21,6 +22,7 @@ from fractions import Fraction as F
 from functools import partial
 from itertools import accumulate, combinations, combinations_with_replacement, product, repeat
 from operator import mul
+from pathlib import Path
 from typing import Any, NoReturn
 
 Rows = list[list[int]]
@@ -28,6 +30,7 @@ Orbit = tuple[int, ...]  # the types of a set's attributes, rising
 Dyadic = tuple[Rows, int]  # whole numbers, and the power of two that they are over
 ZERO, each = F(0), partial(zip, strict=True)
 HOLDS, FALSE, OPEN, UNREAD = 0, 1, 2, 3
+RELEASE, TOGETHER = "release.json", "together.json"  # within folders
 BITS, ONE = 256, 1 << 400  # after the point, where numbers, and the normal law, are rounded: what is proved is exact
 PI = F("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
 LONGEST, WIDEST, WORK, MANY = 1 << 26, 130, 1 << 28, 1 << 22  # characters, coordinates, products, marginals or patterns
@@ -176,6 +179,7 @@ def apart(rho: F) -> F:  # at least ∫(P⁺ − P⁻)²/Q of three neighbours' 
 class File:  # the terms of a file, what is derived from them, and what was found to hold or not
     def __init__(self) -> None:
         self.found: list[tuple[int, str]] = []
+        self.spent: F | None = None  # μ² or ε, of which several add up
     def say(self, what: str, holds: bool) -> None:  # note that something is so, or is not
         self.found.append((HOLDS if holds else FALSE, what))
     def read(self, terms: Any, derived: Any) -> None:  # what all kinds have; check the stated μ, and what it costs
@@ -187,7 +191,8 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         self.law = self.pure.split("_hist")[0] if self.pure else "gaussian"
         if self.pure:
             one_of(terms["budget"]["kind"], "budget.kind", "pure_dp")
-            self.epsilon, self.limit = single(terms["budget"]["epsilon"], "budget"), epsilon
+            self.epsilon = single(terms["budget"]["epsilon"], "budget")
+            self.limit = self.spent = epsilon
             _ = "unit" in terms and undecided("units under a pure budget")
             self.say(f"ε = {float(epsilon):.12g} is within the budget", epsilon <= self.epsilon)
             return
@@ -195,6 +200,7 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         unit = fields(terms.get("unit", {"rows": 1}), "unit", "column rows order_by null")  # m rows, m times as far
         self.rows = F(wholes([unit["rows"]], "unit.rows", 1, least=1)[0]) ** 2 if self.counted else F("unit" not in terms)
         mu = mu if mu > 2.0**-1000 else ZERO  # as is written of what no neighbour changes
+        self.spent = mu**2
         self.limit = mu**2 / (self.rows or undecided("units that take other values"))
         low, self.allowed = allowed(terms["budget"])
         self.say(f"μ = {float(mu):.12g} is within the budget" + f", of {unit['rows']} rows" * ("unit" in terms), mu**2 <= low)
@@ -951,23 +957,55 @@ def check(file: File, text: str) -> None:  # a document of any kind
     if file.pure and decided not in (check_values, check_marginals):
         undecided("groups and streams under a pure budget")
     decided(file)
-def decide(text: str) -> tuple[int, list[str]]:  # the exit status of a file's text, and lines that say why
-    file = File()
+def examined(text: str) -> File:  # a file's text, and what is found of it
+    return tried(File(), lambda file: check(file, text))
+def tried(file: File, run: Any) -> File:  # one on which something is done, and why it stopped
     try:
-        check(file, text)
+        run(file)
     except StopError as error:
         file.found.append(error.args)
-    except DAMAGE:
+    except (*DAMAGE, OSError):
         file.found.append((FALSE, "a part of the file is damaged"))
+    return file
+def result(file: File) -> tuple[int, list[str]]:  # the exit status, and lines that say why
     status = max((own for own, _ in file.found), key=(HOLDS, OPEN, FALSE).index)
     said = ("HOLDS: no neighbour shows more than the budget allows, and both bounds are proved",
             "FALSE, or without proof: ", "CANNOT DECIDE: ")[status]
     said += "; ".join(what for own, what in file.found if own == status) * (status != HOLDS)
     return status, [*(f"{('holds', 'FALSE', 'open ')[own]}  {what}" for own, what in file.found), said]
-def main() -> None:  # the command line: one file
+def decide(text: str) -> tuple[int, list[str]]:  # the exit status of a file's text, and lines that say why
+    return result(examined(text))
+def content(path: Path) -> str:  # of a file, no longer than what is read
+    with path.open(encoding="utf-8") as file:
+        return file.read(LONGEST + 1)
+def check_together(file: File, folder: Path) -> None:  # a folder of plans or releases that share a budget
+    document = json.loads(content(folder / TOGETHER), object_pairs_hook=once)
+    one_of(document["format"], "format", "lownoise.together/2")
+    kind = "plans" if "plans" in document else "releases"
+    fields(document, TOGETHER, f"format digest budget members shares importance apart {kind}")
+    places, members = [*dict.fromkeys(document[kind].values())], list[File]()
+    for i, place in enumerate(places, 1):
+        name = {f"{i}": f"{i}/{RELEASE}", f"{i}.json": f"{i}.json"}.get(place) or false("a member has another name")
+        members.append(tried(File(), lambda own, name=name: check(own, content(folder / name))))
+        file.found += [(status, f"{place}: {what}") for status, what in members[-1].found]
+    if any(own.spent is None for own in members) or not members:
+        undecided("what all reveal together")
+    file.pure = members[0].pure
+    alike = {(bool(own.pure), *(json.dumps(own.terms.get(k)) for k in ("relation", "size", "unit"))) for own in members}
+    if file.pure:
+        most = single(of_kind(document["budget"], "budget", "pure_dp", "epsilon")["epsilon"], "budget")
+    else:
+        most = allowed(document["budget"])[0]
+    total = sum((own.spent for own in members if own.spent is not None), ZERO)
+    file.say("all are of one relation, number of records, unit and kind of noise", len(alike) == 1)
+    file.say("all reveal together no more than the budget", total <= most)
+def main() -> None:  # the command line: one file, or a folder of them
     try:
-        with open(sys.argv[1], encoding="utf-8") as file:
-            status, lines = decide(file.read(LONGEST + 1))
+        path = Path(sys.argv[1])
+        if (path / TOGETHER).is_file():
+            status, lines = result(tried(File(), lambda file: check_together(file, path)))
+        else:
+            status, lines = decide(content(path / RELEASE if path.is_dir() else path))
     except (OSError, ValueError, IndexError):
         status, lines = UNREAD, ["usage: lownoise-check FILE  (there is no such file, or it is no text)"]
     (sys.stderr if status == UNREAD else sys.stdout).write("\n".join(lines) + "\n")
