@@ -253,6 +253,22 @@ def test_noise_whose_density_falls_in_steps_tells_of_each_group_that_a_unit_is_i
     assert spread.delta >= min(4 * one.delta, 1)
 
 
+@pytest.mark.parametrize("mechanism", ["ellipsoid", "recursive"])
+def test_of_noise_of_a_ball_or_with_such_levels_units_in_groups_are_charged_epsilon(mechanism):
+    """Its ρ and μ² add up over rows of one group; over groups only ε is known to."""
+    q = ln.Sum(["x", "y", "z"], ln.Ball(3, radius=2.0), by={"g": 3})
+    asked = {"budget": ln.pure_dp(1), "relation": "add_remove", "mechanism": mechanism}
+    rows, units = (
+        ln.plan(q, **asked, **more)
+        for more in ({}, {"privacy_unit": "u", "rows_per_unit": 3, "order_by": ["x"]})
+    )
+    assert units.terms.mechanism.noise.inner.of_ball
+    assert math.isfinite(rows.terms.mechanism.loss.rho)
+    assert units.terms.mechanism.loss.rho == units.terms.mechanism.loss.mu == math.inf
+    assert units.cost.rho == pytest.approx(math.tanh(0.5))
+    assert ln.verify(units.to_json())
+
+
 def test_a_column_that_never_moves_needs_no_noise_on_any_table():
     box = ln.Box([0, 5], [80, 5])
     for by, tables in ((BY, 3), ({"region": 5}, 1)):

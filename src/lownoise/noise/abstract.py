@@ -343,6 +343,14 @@ class AbstractNoise(ABC):
         """Whether its density is symmetric and log-concave, from which bounds on tails follow."""
         return self.independent_scales is not None
 
+    @property
+    def of_ball(self) -> bool:
+        """Whether it is of a ball in several dimensions, or has parts that are.
+
+        Its ρ and μ² are not known to be convex in moves: of several, ε alone adds up.
+        """
+        return False
+
     def moment(self, order: float) -> float:
         """Return at least (E|X|^q)^{1/q}/σ of every answer's noise X, σ its deviation; q ≥ 2.
 

@@ -168,9 +168,10 @@ class JointNoise(AbstractNoise):
 
         Several rows may be in several groups. Of a log-concave density e^−V their ε add up to at
         most that of all in one, as the most that V rises along a line is in proportion to a move; ρ
-        and μ² of independent numbers, convex in moves, add up to no more than that. Of round noise
-        only ε is taken, and what its points are off by counts once a group. A density that falls in
-        steps tells nearly as much of one row as of all: there each group may reveal that.
+        and μ² of independent numbers, convex in moves, add up to no more than that. Of noise of a
+        ball, or with levels of such, only ε is taken, and what its points are off by counts once a
+        group. A density that falls in steps tells nearly as much of one row as of all: there each
+        group may reveal that.
         """
         found = [self._of_table(changes, *part) for part in self.parts]
         return found[0] if len(found) == 1 else composed(found)
@@ -202,7 +203,7 @@ class JointNoise(AbstractNoise):
         off = noise.loss(Repeated(one, 0))
         epsilon = sum_up([own.epsilon, *[off.epsilon] * (touched - 1)])
         delta = min(times_up(touched, own.delta), 1.0)
-        if off.epsilon or own.ball:
+        if off.epsilon or noise.of_ball:
             return Loss(epsilon, delta)
         return Loss(epsilon, delta, own.rho, own.mu)
 

@@ -138,6 +138,11 @@ class KNormNoise(AbstractNormNoise):
         return True
 
     @property
+    def of_ball(self) -> bool:
+        """Whether its norm is the Euclidean length of several numbers."""
+        return self.gauge.euclidean > 1
+
+    @property
     def square(self) -> float:
         """(d + 1)(d + 2), of Gamma(d + 1, 1)."""
         d = self.gauge.uniform.rank

@@ -169,6 +169,11 @@ class RecursiveNoise(AbstractNoise):
         """It is, as images and sums of such are."""
         return True
 
+    @property
+    def of_ball(self) -> bool:
+        """Whether the noise of a level is."""
+        return any(level.of_ball for level in self.levels)
+
     @cached_property
     def _inverse(self) -> Vector:
         found = [float(ball.mid()) for ball in inverted(self.rows.tobytes(), _FLOAT_BITS).entries()]
