@@ -121,6 +121,27 @@ def test_noise_where_records_become_others_is_within_its_gap(domain):
         assert plan.certificate.gap < 1e-6
 
 
+def test_few_records_in_many_columns_have_noise_of_all_rows_of_their_own():
+    """Two records in three columns: what they add up to is flat, too. 24 and a gap of 160% before.
+
+    With one group these are sums, whose noise is that of a mean's; with three a general solver has
+    the least, of the two coordinates that records are in.
+    """
+    rows = np.array([[4.255, 6.261, 8.408], [5.329, 3.342, 2.646]])
+    asks = {"budget": ln.gaussian_dp(1.0), "relation": "substitute", "size": N}
+    one, three = (
+        ln.plan(ln.Sum(["x", "y", "z"], ln.Points(rows), by={"g": n}, outside={"g": 0}), **asks)
+        for n in (1, 3)
+    )
+    assert one.certificate.gap < 1e-6
+    changes = np.vstack([np.kron(e, np.eye(2)) for e in np.eye(3)])
+    queries = np.kron(np.eye(3), rows.T)
+    least = solve(PointDifferences(changes), order=2.0, weights=np.ones(9), queries=queries)
+    upper = least.claim.certificate().upper
+    assert three.certificate.lower <= upper * (1 + 1e-9)
+    assert three.certificate.upper <= 1.035 * upper
+
+
 @pytest.mark.parametrize("order", [2.0, np.inf])
 def test_one_column_has_the_least_noise_of_all(order):
     """A group and all rows change by other amounts: their noise is no multiple of one another's."""

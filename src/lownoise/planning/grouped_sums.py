@@ -200,7 +200,12 @@ class _Parted:
         far = self.far / np.outer(unit, unit)
         total = values.noise.shape.dense() * self.own.parameter**2
         size = max(float(np.max(np.diag(far)) / np.max(np.diag(total))), _FLAT)
-        return far + _FLAT * size * total, self.question.mean.domain.center[pivots] / unit, total
+        apart = far + _FLAT * size * total
+        try:
+            np.linalg.cholesky(apart)
+        except np.linalg.LinAlgError:  # few records in many columns: totals are nearly flat, too
+            apart = far + _FLAT * size * np.diag(np.diag(total))
+        return apart, self.question.mean.domain.center[pivots] / unit, total
 
     def shapes(self, at: Vector) -> tuple[DenseShape, DenseShape]:
         """Return those of groups, and of all rows.
