@@ -25,7 +25,7 @@ from lownoise.questions.wording import left_out
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.pure_bound import by_volume
 from lownoise.release.regions import normal_quantile
-from lownoise.release.tails import sum_quantile
+from lownoise.release.tails import sum_bound, sum_quantile
 from lownoise.release.views import AbstractView
 from lownoise.sensitivity.orders import answer_count, answer_rows
 from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE
@@ -236,7 +236,10 @@ class MarginalView(AbstractView[Marginals]):
         if (far := self._noise.far(outside)) is not None:  # one number, in every cell that moves
             return np.where(deviations > 0, far[0] * float(self.layout.steps[0]), 0.0)
         if parts is None or (outside < _RARE and parts.counts.sum() != 1):
-            return np.asarray(self.tail(outside) * deviations)
+            wide = self.tail(outside) * deviations
+            return np.asarray(
+                wide if parts is None else np.minimum(wide, sum_bound(parts, outside))
+            )
         return sum_quantile(parts, level)
 
     def tail(self, outside: float) -> float:
