@@ -2,8 +2,8 @@
 """Noise under a pure budget: `python -m benchmarks.pure [part …]`.
 
 Parts are random (queries of random signs; minutes), flat (a hull far from round), domains
-(questions that users have), speed and walks; without one all of them run. Errors are root mean
-squares of the Euclidean length at ε = 1.
+(questions that users have), hulls, speed and walks; without one all of them run. Errors are root
+mean squares of the Euclidean length at ε = 1.
 """
 
 from __future__ import annotations
@@ -302,6 +302,17 @@ def domains() -> None:
     _print([list(HEAD_OF_DOMAINS), *domain_rows()])
 
 
+def hulls() -> None:
+    """Print errors of bodies that levels or tries are for, and what a draw takes."""
+    from benchmarks.pure_hulls import FEW_HEAD, few_rows, hull_rows
+    from benchmarks.pure_hulls import HEAD as HEAD_OF_HULLS
+
+    print("Errors at eps = 1 of sums of 1,000 records; the least over the best of the others")
+    _print([list(HEAD_OF_HULLS), *hull_rows()])
+    print("Milliseconds a point of the hull of d + k vectors of random signs, one core")
+    _print([list(FEW_HEAD), *few_rows()])
+
+
 def speed() -> None:
     """Print draws a second, rounded to integers, from the system's random bits."""
     from benchmarks.pure_speed import HEAD as HEAD_OF_SPEED
@@ -329,6 +340,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "random": random,
     "flat": far_from_round,
     "domains": domains,
+    "hulls": hulls,
     "speed": speed,
     "walks": walks,
 }

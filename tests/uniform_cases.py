@@ -5,7 +5,7 @@ A row here runs all laws of `test_uniform`.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 
@@ -13,6 +13,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from lownoise.samplers.uniform import (
+    UniformBases,
     UniformContractions,
     UniformHull,
     UniformImage,
@@ -21,6 +22,7 @@ from lownoise.samplers.uniform import (
     UniformSorted,
     UniformZonotope,
 )
+from lownoise.samplers.walks import RoundBody, Within
 from lownoise.sets.norms import SpannedNorm
 
 SKEW = np.array([[2.0, 0.5, 0.0], [-1.0, 1.0, 0.25], [0.5, 0.0, 3.0]])
@@ -81,7 +83,15 @@ def zonotope_norm(generators):
 
 def tried(points):
     """Points of a hull by trying those of an ellipsoid, with the hull's own second moment."""
-    return replace(SpannedNorm(points).uniform, moment=UniformHull(points).second_moment())
+    gauge = SpannedNorm(points)
+    factor, inner, outer = gauge._round()
+    body = RoundBody(membership=gauge._membership, factor=factor, inner=inner, outer=outer)
+    return Within(body=body, moment=UniformHull(points).second_moment())
+
+
+def of_bases(points):
+    """The same by tries of simplices."""
+    return UniformBases(points, UniformHull(points).second_moment())
 
 
 def hull_case(name, points):
@@ -129,6 +139,7 @@ def _cases():
         )
     yield hull_case("hull", HULL)
     yield Case("tried", tried(HULL), hull_norm(HULL), np.abs(HULL).max(axis=0))
+    yield Case("bases", of_bases(HULL[:5]), hull_norm(HULL[:5]), np.abs(HULL[:5]).max(axis=0))
     yield hull_case("prism", PRISM)
     yield Case(
         "segment",

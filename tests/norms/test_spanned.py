@@ -16,6 +16,7 @@ from lownoise.errors import PlanError
 from lownoise.noise import KNormNoise
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.samplers.uniform import UniformBases
 from lownoise.samplers.walks import InAndOut, Within
 from lownoise.samplers.walks.walk import most_dimensions
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints
@@ -133,7 +134,7 @@ def test_balls_in_and_around_are_proved_ones():
 
 
 def test_where_a_search_starts_changes_no_draw():
-    points = RNG.normal(size=(16, 8))
+    points = RNG.normal(size=(30, 8))
     first, second = SpannedNorm(points).uniform, SpannedNorm(points).uniform
     for seed in range(20):
         second.body.membership.norms(RNG.normal(size=(50, 8)))  # other bases are kept
@@ -141,12 +142,12 @@ def test_where_a_search_starts_changes_no_draw():
         assert [float(x.mid()) for x in own] == [float(x.mid()) for x in other]
 
 
-@pytest.mark.parametrize("count", [12, 60])
-def test_plans_in_eleven_dimensions_are_pure_and_their_noise_has_the_radial_law(count):
+@pytest.mark.parametrize(("count", "d"), [(60, 11), (26, 22)])
+def test_plans_of_many_answers_are_pure_and_their_noise_has_the_radial_law(count, d):
     """‖z‖/scale is Gamma(d), by another solver: a radius of Gamma(d + 1) times a uniform point."""
-    points = RNG.normal(size=(count, 11))
+    points = RNG.normal(size=(count, d))
     plan = ln.plan(
-        ln.Mean([f"x{i}" for i in range(11)], ln.image(points.T, ln.Ball(count, order=1))),
+        ln.Mean([f"x{i}" for i in range(d)], ln.image(points.T, ln.Ball(count, order=1))),
         budget=ln.pure_dp(1.0),
         relation="substitute",
         size=1000,
@@ -162,8 +163,8 @@ def test_plans_in_eleven_dimensions_are_pure_and_their_noise_has_the_radial_law(
     drawn = np.array([noise.integers(randomness) for _ in range(100)], dtype=float)
     unit = noise.gauge.rows
     radii = [norm_by_programme(unit, z / noise.scale) for z in drawn]
-    assert stats.kstest(radii, stats.gamma(11).cdf).pvalue > ERROR
-    for wrong in (8, 14):
+    assert stats.kstest(radii, stats.gamma(d).cdf).pvalue > ERROR
+    for wrong in (d - 5, d + 5):
         assert stats.kstest(radii, stats.gamma(wrong).cdf).pvalue < ERROR
 
 
@@ -195,6 +196,7 @@ def test_what_is_seen_of_a_change_is_within_the_claim_and_near_it():
 
 def test_where_tries_are_too_many_the_hull_is_walked_in(monkeypatch):
     monkeypatch.setattr("lownoise.sets.norms.spanned._MOST_TRIES", 0)
+    monkeypatch.setattr("lownoise.sets.norms.spanned._QUICK", 0)
     points = LISTS["plain"]
     gauge = SpannedNorm(points)
     assert isinstance(gauge.uniform, InAndOut)
@@ -241,7 +243,9 @@ def test_refusals_say_where_noise_is_to_be_had():
     assert "\n" not in str(refusal.value)
     most = int(str(refusal.value).split("ask ")[1].split()[0])
     assert norm_of(SymmetricPoints(RNG.normal(size=(2 * most, most)))).uniform.relative == 0
-    with pytest.raises(PlanError, match=r"50 points in 40 dimensions.*ask 14 answers"):
+    with pytest.raises(PlanError, match=r"50 points in 40 dimensions.*ask 14 answers") as refusal:
         norm_of(SymmetricPoints(RNG.normal(size=(50, 40))))
+    few = int(str(refusal.value).split("of a hull of ")[1].split()[0])
+    assert isinstance(norm_of(SymmetricPoints(RNG.normal(size=(few, 40)))).uniform, UniformBases)
     assert isinstance(norm_of(SymmetricPoints(RNG.normal(size=(28, 14)))).uniform, Within)
     assert most_dimensions(24, 5.0, 12.0) < most_dimensions(24, 5.0, 1.0) < 24

@@ -275,6 +275,30 @@ def test_levels_that_cannot_be_had_leave_the_others(kinds):
     assert noise.levels[1].dimension <= 7
 
 
+def signed(count, d):
+    """The hull of so many vectors of random signs and their opposites."""
+    signs = np.random.default_rng(1).choice([-1.0, 1.0], size=(d, count))
+    return ln.image(signs, ln.Ball(count, order=1))
+
+
+def test_what_takes_long_to_draw_is_taken_only_if_it_is_named(monkeypatch):
+    quick = means(signed(18, 16))
+    assert (quick.mechanism, quick.guarantee) == ("k_norm", "1-DP, pure")
+    rows = {own.mechanism: own for own in quick.comparison}
+    assert quick.error < 0.5 * rows["ellipsoid"].error
+    assert "predicted to err more" in rows["recursive"].note
+    assert quick.terms.mechanism.noise.gauge.uniform.work < 1e3  # microseconds
+
+    monkeypatch.setattr("lownoise.planning.pure_noise._MOST_SECONDS", 1e-5)
+    plan = means(signed(18, 16))
+    rows = {own.mechanism: own for own in plan.comparison}
+    assert plan.mechanism == "ellipsoid"
+    assert rows["k_norm"].error is None
+    assert "by tries in 16 dimensions; give mechanism=" in rows["k_norm"].note
+    named = means(signed(18, 16), mechanism="k_norm")
+    assert named.error == quick.error
+
+
 CORNERS = np.random.default_rng(3).choice([-1.0, 1.0], size=(8, 24))
 LENGTHS = np.geomspace(1.0, 1e-3, 8)
 SORTED = np.geomspace(1.0, 1e-4, 16)

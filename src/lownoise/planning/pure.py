@@ -224,6 +224,7 @@ def _builders(
         order=order,
         shared=_shared(request),
         unit=request.unit,
+        named=request.mechanism is not None,
     )
     if not setting.kept.size:
         others = dict.fromkeys(others, lambda _: _unmoved())

@@ -17,7 +17,6 @@ from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.planning.pure_noise import SMALL, squared_error
 from lownoise.planning.scales import scales_of_order
 from lownoise.sets.bodies import PointDifferences
-from lownoise.sets.norms import norm_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +44,10 @@ def recursive(setting: Setting, around: Callable[[], Vector]) -> AdditiveMechani
     beyond one of the widest gaps, or what were best of ellipsoids, whichever errs least. With Vⱼ
     the kept squared error at ε = 1, Σ Vⱼ/εⱼ² is least under Σ εⱼ = ε for εⱼ ∝ Vⱼ^{1/3}.
 
-    A level has the norm of what the body is there, or, where that has no exact sampler, the norm of
-    an ellipsoid around it: levels are private with any norm.
+    A level has the norm of what the body is there, or, where that has no exact sampler that is soon
+    done, the norm of an ellipsoid around it: levels are private with any norm. Where points are
+    found by tries, so that norms take long to make, and no mechanism is named, levels that are
+    predicted to win nothing, were all of them ellipsoids, are not made.
 
     Args:
         setting: what noise is fitted to.
@@ -68,6 +69,10 @@ def recursive(setting: Setting, around: Callable[[], Vector]) -> AdditiveMechani
     ways = _ways(values)
     if isinstance(body, PointDifferences):
         ways = {way for way in ways if way[1] <= _MOST_CUT} or {(d, 1)}
+    if own[0].uniform.work and not setting.named:
+        ways = {way for way in ways if _predicted(values, way) < _predicted(values, (d,))}
+        if not ways:
+            raise PlanError("levels are predicted to err more than one; they are made if named")
     made, refused, left = [], [], _FEW
     for way in sorted(ways, key=lambda way: (_predicted(values, way), way)):
         try:
@@ -98,10 +103,10 @@ def _first(setting: Setting, factor: Callable[[], Vector]) -> _Gauge:
     return gauge, False
 
 
-def _level(body: AbstractBody, rows: Vector, factor: Callable[[], Vector]) -> _Gauge:
-    image = body.mapped(rows)
+def _level(setting: Setting, rows: Vector, factor: Callable[[], Vector]) -> _Gauge:
+    image = setting.body.mapped(rows)
     try:
-        return norm_of(image), False
+        return setting.norm_of(image), False
     except PlanError:
         return _around(_image(rows, factor()), image), True
 
@@ -179,8 +184,8 @@ def _recursive(
 
     None where no level is an ellipsoid's; all where all are, of which the best was predicted.
     """
-    rows = _turned(setting.body, turned, sizes, factor)
-    norms = [first, *(_level(setting.body, rows[:n], factor) for n in sizes[1:])]
+    rows = _turned(setting, turned, sizes, factor)
+    norms = [first, *(_level(setting, rows[:n], factor) for n in sizes[1:])]
     around = frozenset(i for i, (_, own) in enumerate(norms) if own)
 
     def scaled_by(scales: Vector) -> RecursiveNoise:
@@ -235,30 +240,30 @@ def _root(metric: Vector) -> Vector:
 
 
 def _turned(
-    body: AbstractBody, turned: Vector, sizes: tuple[int, ...], factor: Callable[[], Vector]
+    setting: Setting, turned: Vector, sizes: tuple[int, ...], factor: Callable[[], Vector]
 ) -> Vector:
     """Return T: its rows from the longest direction to the flattest, level by level.
 
     Args:
-        body: the changes.
+        setting: as of `recursive`.
         turned: rows for the first level, shape (d, d).
         sizes: of the levels.
         factor: as of `recursive`.
     """
     rows = turned.copy()
     for n in sizes[1:]:
-        rows[:n] = np.linalg.eigh(_moment(body, rows[:n], factor))[1][:, ::-1].T @ rows[:n]
-    found = _rounded(rows, body)
+        rows[:n] = np.linalg.eigh(_moment(setting, rows[:n], factor))[1][:, ::-1].T @ rows[:n]
+    found = _rounded(rows, setting.body)
     if not np.all(np.isfinite(found)) or np.linalg.cond(found) > 2.0**30:
         raise PlanError("the body is too flat for its levels to be told apart; leave answers out")
     return frozen(found)
 
 
-def _moment(body: AbstractBody, rows: Vector, factor: Callable[[], Vector]) -> Vector:
+def _moment(setting: Setting, rows: Vector, factor: Callable[[], Vector]) -> Vector:
     """Return the second moment of the image of the body, or around it, nearly, up to a factor."""
-    near = _rounded(rows, body)
+    near = _rounded(rows, setting.body)
     try:
-        dense = _moment_of(norm_of(body.mapped(near)))
+        dense = _moment_of(setting.norm_of(setting.body.mapped(near)))
     except PlanError:
         own = _image(near, factor())
         dense = own @ own.T

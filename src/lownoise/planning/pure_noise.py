@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from lownoise.sets.norms import AbstractNorm
 
 _MOST_ROWS = 1 << 10  # of an ellipsoid's factor that is no diagonal, where noise has few entries
+_MOST_SECONDS = 0.1  # that a vector of noise nobody named may take by tries
 _MOST_FITTED = 1 << 20  # numbers that scales of an order above 2 are fitted to
 SMALL = 2.0**-400  # beside which, and beyond its inverse, squares are no numbers
 
@@ -56,6 +57,7 @@ class Setting:
         order: p, of the weighted errors' norm.
         shared: what several releases share; then the noise's own ρ and μ say how much is needed.
         unit: whose rows are hidden together; None where each row is.
+        named: whether the mechanism is asked for by name, and may take its time.
     """
 
     totals: AbstractTotals
@@ -65,6 +67,7 @@ class Setting:
     order: float = 2.0
     shared: Shared | None = None
     unit: PrivacyUnit | None = None
+    named: bool = False
 
     @cached_property
     def _changes(self) -> AbstractBody:
@@ -90,7 +93,7 @@ class Setting:
     @cached_property
     def _gauge(self) -> AbstractNorm | PlanError:
         try:
-            return norm_of(self.body, distance_within(self.epsilon, self.delta))
+            return self.norm_of(self.body, distance_within(self.epsilon, self.delta))
         except PlanError as error:  # what took long to refuse is not tried again
             return error
 
@@ -104,6 +107,21 @@ class Setting:
         if isinstance(self._gauge, PlanError):
             raise self._gauge
         return self._gauge
+
+    def norm_of(self, body: AbstractBody, distance: float = 0.0) -> AbstractNorm:
+        """Return the norm of a body, as `sets.norms.norm_of` does, where it is soon drawn from.
+
+        Raises:
+            PlanError: where it cannot be sampled, or takes long and no mechanism is named.
+        """
+        found = norm_of(body, distance)
+        seconds = found.uniform.work / 1e6
+        if seconds > _MOST_SECONDS and not self.named:
+            raise PlanError(
+                f"a draw takes about {seconds:.1g} seconds, by tries in {body.dimension} "
+                "dimensions; give mechanism= to have it all the same",
+            )
+        return found
 
     @cached_property
     def metric(self) -> Vector:

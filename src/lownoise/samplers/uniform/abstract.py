@@ -52,6 +52,11 @@ class AbstractUniform(ABC):
         """Whether `second_moment` is a simulation's estimate: then no claim may rest on it."""
         return False
 
+    @property
+    def work(self) -> float:
+        """How many microseconds a point's tries take, roughly, on a usual core; 0 where few."""
+        return 0.0
+
     @abstractmethod
     def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
@@ -92,6 +97,11 @@ class AbstractDerived(AbstractUniform):
     def estimated(self) -> bool:
         """That of the body whose points they are made of."""
         return self.inner.estimated
+
+    @property
+    def work(self) -> float:
+        """That of the body whose points they are made of."""
+        return self.inner.work
 
 
 class AbstractTiled(AbstractUniform):

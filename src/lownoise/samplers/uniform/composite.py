@@ -143,6 +143,11 @@ class UniformProduct(AbstractUniform):
         """Whether that of a part is."""
         return any(part.estimated for part in self.parts)
 
+    @property
+    def work(self) -> float:
+        """The sum of the parts'."""
+        return sum(part.work for part in self.parts)
+
     def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
         own = tuple(part.draw(randomness) for part in self.parts)

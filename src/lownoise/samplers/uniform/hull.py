@@ -135,13 +135,42 @@ def _one_of(taken: int, of: int, randomness: Randomness) -> bool:
     return chosen([taken, of], randomness=randomness) == 0
 
 
+def simplex_point(corners: Vector, randomness: Randomness) -> Lazy:
+    """Return a uniform point of a simplex, known by its bits so far.
+
+    Σ Eᵢvᵢ/Σ Eᵢ over the corners v is uniform, E exponential: normalised, they are
+    Dirichlet(1, …, 1).
+
+    Args:
+        corners: all but 0, shape (d, d).
+        randomness: where bits come from.
+    """
+    d = len(corners)
+    exact = arb_mat(d, d, corners.ravel().tolist())
+
+    def place(balls: list[Any]) -> list[Any]:
+        logs = [u.log() for u in balls]
+        total = sum(logs, arb(0))
+        shares = arb_mat(1, d, [own / total for own in logs[1:]])
+        found: list[Any] = (shares * exact).entries()
+        return found
+
+    return Composed(d, (UniformBits(randomness.words(d + 1)),), place)
+
+
+def simplex_points(corners: Vector, randomness: Randomness) -> Vector:
+    """Return the same of many simplices in floats, shapes (count, d, d) and (count, d)."""
+    logs = np.log(uniforms(randomness, len(corners), corners.shape[1] + 1))
+    shares = logs[:, 1:] / logs.sum(axis=1, keepdims=True)
+    return np.asarray(np.einsum("ni,nia->na", shares, corners))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class UniformHull(AbstractTiled):
     """Uniform points of the hull of ±p.
 
-    A simplex is chosen by its exact volume; then Σ Eᵢvᵢ/Σ Eᵢ over its corners v (0 among them) is
-    uniform in it, E exponential: normalised, they are Dirichlet(1, …, 1).
+    A simplex is chosen by its exact volume, then a point of it.
 
     Args:
         points: p, shape (N, d), of rank d; exactly the stored floats. Points inside the hull, on
@@ -228,19 +257,9 @@ class UniformHull(AbstractTiled):
 
     def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
-        d = self.dimension
         piece = chosen(self.cumulative, randomness=randomness)
         sign = 1 if int(randomness.words(1)[0]) >> 63 else -1
-        corners = arb_mat(d, d, (sign * self.simplices[piece]).ravel().tolist())
-
-        def place(balls: list[Any]) -> list[Any]:
-            logs = [u.log() for u in balls]
-            total = sum(logs, arb(0))
-            shares = arb_mat(1, d, [own / total for own in logs[1:]])
-            found: list[Any] = (shares * corners).entries()
-            return found
-
-        return Composed(d, (UniformBits(randomness.words(d + 1)),), place)
+        return simplex_point(sign * self.simplices[piece], randomness)
 
     def second_moment(self) -> Vector:
         """Return E u·uᵀ, shape (d, d).
@@ -257,9 +276,7 @@ class UniformHull(AbstractTiled):
         """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
         picks = self.picks(count, randomness)
         signs = np.where(uniforms(randomness, count) < 0.5, -1.0, 1.0)  # noqa: PLR2004
-        logs = np.log(uniforms(randomness, count, self.dimension + 1))
-        shares = signs[:, None] * logs[:, 1:] / logs.sum(axis=1, keepdims=True)
-        return np.asarray(np.einsum("ni,nia->na", shares, self.simplices[picks]))
+        return simplex_points(signs[:, None, None] * self.simplices[picks], randomness)
 
     @cached_property
     def _scaled(self) -> tuple[Integers, Vector]:

@@ -36,6 +36,8 @@ _TOGETHER = (1 << 8, 1 << 13)  # tries at first, and then
 _ERROR = 2.0**-47  # of a normal number; where floats are farther off they say nothing
 _SHORT = 0.5  # a length below which nothing is divided by
 _BITS = 192
+_TRY = 1.7  # microseconds
+_LEAST_SHARE = 1e-300
 
 
 @final
@@ -46,6 +48,7 @@ class Within(AbstractUniform):
     Args:
         body: K and F, with an exact membership.
         moment: E u·uᵀ, shape (d, d), or an estimate.
+        share: about how much of the ball F·K is, as far as it is known.
 
     Raises:
         PlanError: where the membership is weak, or the moment has another shape.
@@ -61,6 +64,7 @@ class Within(AbstractUniform):
 
     body: RoundBody
     moment: ArrayLike = field(repr=False)
+    share: float = 1.0
 
     def __post_init__(self) -> None:
         """Check the membership and the moment."""
@@ -80,6 +84,11 @@ class Within(AbstractUniform):
     def estimated(self) -> bool:
         """Yes: `second_moment` is what was given, and no claim rests on it."""
         return True
+
+    @property
+    def work(self) -> float:
+        """Microseconds a point."""
+        return _TRY / max(self.share, _LEAST_SHARE)
 
     def second_moment(self) -> Vector:
         """Return what was given, shape (d, d)."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, triangle_of
-from lownoise.samplers.uniform.star import MOST_SIMPLICES
 from lownoise.sets.norms.abstract import among, blocks_of, distinct
 from lownoise.sets.norms.combination import (
     HullNorm,
@@ -35,7 +34,6 @@ _EUCLID = 2.0
 _MOST_DIFFERENCES = 1 << 13
 _MOST_OF_CORNERS = 6  # dimensions in which hulls of corners are cut up in a second
 _MOST_CORNERS = 128  # of those, one of each and its opposite
-_FEW_MORE = 2  # points than dimensions, so that facets are not too many
 _FACETED = 10  # dimensions, beyond which facets are not asked for
 _FEW_DIMENSIONS = 4  # in which hulls of many points have few facets
 
@@ -151,19 +149,12 @@ def of_points(points: Vector) -> AbstractNorm:
         return found
     if n < d:
         raise _flat(d, f"are made of {n} points")
+    if d > _FACETED:
+        return SpannedNorm(rows)
     try:
-        if d > _FACETED:
-            return SpannedNorm(rows)
         norm = HullNorm(rows)
-    except PlanError as refused:  # too many facets, or points too few to be soon found by trying
-        if d <= _FACETED:
-            return SpannedNorm(rows)
-        if 1 << (d - 1) > MOST_SIMPLICES or n > d + _FEW_MORE:
-            raise
-        try:
-            norm = HullNorm(rows)
-        except PlanError:  # which says nothing of how many answers would do
-            raise refused from None
+    except PlanError:  # too many facets
+        return SpannedNorm(rows)
     # what lies on a facet is of the hull for certain if it is one of its points
     every = distinct(points)
     edge = every[norm.norm_up(every) > 1]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The norm of the hull of points in too many dimensions for its facets: by linear programmes.
 
-Points of its unit ball are tried for in an ellipsoid around it, or it is walked in. With weights
+Of hardly more points than dimensions simplices of its boundary are tried for; elsewhere points of
+its unit ball in an ellipsoid around it, or it is walked in. With weights
 u ≥ 0, Σ uⱼ = 1, and M = Σ uⱼpⱼpⱼᵀ, max |⟨w, pⱼ⟩|² is at least wᵀMw; so the unit ball holds F·rB₂
 where r²FFᵀ ⪯ M, and it is in F·RB₂, R the greatest |F⁻¹pⱼ|.
 The weights that make R/r = √d are those of the least ellipsoid around the points (John 1948), found
@@ -22,6 +23,8 @@ from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.numbers.normals import normals
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import ROUGH, down, grown, growth, spectral_up, up
+from lownoise.samplers.uniform import UniformBases
+from lownoise.samplers.uniform.bases import work_of
 from lownoise.samplers.walks import RoundBody, Spanned, Within, walk
 from lownoise.sets.norms.abstract import among, integral
 from lownoise.sets.norms.combination import AbstractCombined, inverse_of
@@ -42,6 +45,7 @@ _DIRECTIONS, _BLOCK = 1 << 14, 1 << 8
 _MOST_PAIRS = 1 << 13
 _PILOTS = 16
 _MOST_TRIES = 1e7  # for a point: about half a minute
+_QUICK, _LONG = 1e5, 2e7  # microseconds a point takes by tries: drawn at once, and at the most
 
 
 @final
@@ -64,22 +68,30 @@ class SpannedNorm(AbstractCombined):
 
     @cached_property
     def uniform(self) -> AbstractUniform:
-        """Points of the hull: exactly uniform where few enough of a ball's are tried for one.
+        """Points of the hull: exactly uniform where few tries are made for one.
 
-        Elsewhere by a walk, uniform but for a relative error that is proved.
+        Of its simplices, or of points of an ellipsoid around it. Elsewhere by a walk, uniform but
+        for a relative error that is proved.
         """
         n, d = self.rows.shape
+        few = work_of(n, d) if n > d else math.inf
+        if few <= _QUICK:
+            return UniformBases(self.rows)
         if d > _MOST_DIMENSIONS:
+            least = max(k for k in range(1, d) if work_of(d + k, d) <= _QUICK)
             raise PlanError(
                 f"points of the hull of {n:,} points in {d} dimensions are not found in a minute, "
-                f"by tries or a walk; ask {_USUAL} answers at once, or fewer, or use "
-                'mechanism="ellipsoid"',
+                f"by tries or a walk; ask {_USUAL} answers at once, or fewer, or of a hull of "
+                f'{d + least} points, or use mechanism="ellipsoid"',
             )
         factor, inner, outer = self._round()
         moment, share = self._moment(factor, outer)
+        body = RoundBody(membership=self._membership, factor=factor, inner=inner, outer=outer)
+        tried = Within(body=body, moment=moment, share=share)
+        if few < min(tried.work, _LONG):
+            return UniformBases(self.rows, moment)
         if share * _MOST_TRIES >= 1:
-            body = RoundBody(membership=self._membership, factor=factor, inner=inner, outer=outer)
-            return Within(body=body, moment=moment)
+            return tried
         try:
             return walk(
                 self._membership,
