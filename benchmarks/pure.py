@@ -2,8 +2,8 @@
 """Noise under a pure budget: `python -m benchmarks.pure [part …]`.
 
 Parts are random (queries of random signs; minutes), flat (a hull far from round), domains
-(questions that users have), hulls, speed and walks; without one all of them run. Errors are root
-mean squares of the Euclidean length at ε = 1.
+(questions that users have), categories, hulls, speed and walks; without one all of them run. Errors
+are root mean squares of the Euclidean length at ε = 1.
 """
 
 from __future__ import annotations
@@ -302,6 +302,15 @@ def domains() -> None:
     _print([list(HEAD_OF_DOMAINS), *domain_rows()])
 
 
+def categories() -> None:
+    """Print the least noises of means of categories and of their histogram, over the bound."""
+    from benchmarks.pure_categories import HEAD as HEAD_OF_CATEGORIES
+    from benchmarks.pure_categories import category_rows
+
+    print("Errors of the counts of a million rows, one of which changes")
+    _print([list(HEAD_OF_CATEGORIES), *category_rows()])
+
+
 def hulls() -> None:
     """Print errors of bodies that levels or tries are for, and what a draw takes."""
     from benchmarks.pure_hulls import FEW_HEAD, few_rows, hull_rows
@@ -340,6 +349,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "random": random,
     "flat": far_from_round,
     "domains": domains,
+    "categories": categories,
     "hulls": hulls,
     "speed": speed,
     "walks": walks,

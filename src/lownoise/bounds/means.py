@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.bounds.apart import apart_bound
 from lownoise.bounds.volume import Records, averaging_bound, packing_bound, roundings
 from lownoise.bounds.volumes import log_volume_down
 from lownoise.certificate import order_norm
@@ -52,8 +53,8 @@ def pure_mean_bound(
 ) -> float:
     """Return what the greatest (E‖ω·error‖_p²)^{1/2} of every ε-DP mechanism is at least.
 
-    The better of a volume bound and of the extents along the coordinates (see `directional_bound`);
-    0 for domains of which neither is known.
+    The best of a volume bound, of the extents along the coordinates (see `directional_bound`) and
+    of single changes that are far apart (see `apart_bound`); 0 for domains of which none is known.
 
     Args:
         domain: K.
@@ -82,6 +83,9 @@ def pure_mean_bound(
             body, epsilon=epsilon, records=records, most=most, weights=scale, order=order
         )
         found = asked.value
+        if isinstance(body, (PointDifferences, SymmetricPoints)):
+            own = apart_bound(body.points * scale, size=size, epsilon=epsilon, order=order)
+            found = max(found, own)
     return max(
         found * share,
         extent_bound(domain, size=size, center=center, epsilon=epsilon, order=order, weights=scale),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What no mechanism of the same ε can beat on a question, biased or not.
 
-Three proofs, of which the best counts: by the volume of what records can change, by their extents
-(`bounds.means`), and by evidence that no ellipsoid around all changes is small: in every direction
-noise spreads as far as changes do (`bounds.means`).
+Four proofs, of which the best counts: by the volume of what records can change, by their extents
+and by single changes that are far apart (`bounds.means`), and by evidence that no ellipsoid around
+all changes is small: in every direction noise spreads as far as changes do (`bounds.means`).
 """
 
 from __future__ import annotations
