@@ -2,8 +2,9 @@
 """What a unit's rows add up to is clipped: noise hides that, and not a number of rows.
 
 Mutants, each seen red: totals that are not clipped; that are clipped by engines' floats; high bits
-of sums left out; a unit without name kept under "drop"; a plan of the domain of rows; a total that
-a file states of means; totals that no rows add up to.
+of sums left out; totals of two questions added up by the codes of one; a unit without name kept
+under "drop"; a plan of the domain of rows; a total that a file states of means; totals that no rows
+add up to.
 """
 
 import json
@@ -18,10 +19,12 @@ from tests.toys.engine import ToySource
 from tests.units.test_units import KINDS, arrow, dice, drawn, exact, memory
 
 import lownoise as ln
+from lownoise.engines import queries
 from lownoise.engines.opening import source_of
 from lownoise.engines.tables import UnitTable
 from lownoise.errors import FileError, LownoiseError, PlanError, SpecError
 from lownoise.privacy.units import PrivacyUnit
+from lownoise.release import execution
 from lownoise.spec.files import read_spec
 
 ROWS = ln.Box([-2, 0], [4, 1])
@@ -292,6 +295,36 @@ def test_a_specification_says_it_by_numbers_or_by_a_domain(tmp_path):
         path.write_text(SPEC.format(text))
         with pytest.raises(SpecError, match=r"rows_per_unit|unit_total"):
             read_spec(path).plan()
+
+
+@pytest.mark.parametrize("kind", [memory, arrow])
+@pytest.mark.parametrize(
+    ("second", "reads"),
+    [
+        (ln.Sum(["bit"], ln.Box([0], [1])), 1),
+        (ln.Sum(["bit", "x"], ln.Box([0, -2], [1, 4])), 1),
+        (ln.Sum(["x"], ln.Box([-2], [3])), 2),  # a row adds another number
+        (ln.Sum(["bit"], ln.Box([0], [1]), missing="drop"), 2),  # other rows count
+    ],
+)
+def test_totals_of_the_same_units_share_a_read_and_are_those_of_a_read_each(
+    kind, second, reads, monkeypatch
+):
+    plan = ln.together(
+        {"x": ln.Sum(["x"], ln.Box([-2], [4])), "second": second},
+        budget=ln.zcdp(0.5),
+        relation="add_remove",
+        privacy_unit="who",
+        options={"x": {"unit_total": 5.0}, "second": {"unit_total": 3.0}},
+    )
+    every, table = [own.terms for own in plan.plans.values()], kind(drawn(60, dice(4)))
+    alone = [terms.mechanism.read(table) for terms in every]
+    opened = []
+    monkeypatch.setattr(
+        queries, "source_of", lambda *given: opened.append(given) or source_of(*given)
+    )
+    assert execution._each(every, table) == alone
+    assert len(opened) == reads
 
 
 def test_beside_other_questions_each_has_its_own():

@@ -106,6 +106,11 @@ class AbstractCoding(ABC):
         """Return what the codes of integers are, a column each; None where it is not so simple."""
         return None
 
+    def beside(self, other: AbstractCoding) -> AbstractCoding | None:
+        """Return the codes of the columns of both, each once; None where they are not of one."""
+        del other
+        return None
+
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -230,6 +235,31 @@ class Coding(AbstractCoding):
         """
         return _codes(values, self.lower, self.upper, self.center, self.missing, self.step)
 
+    def beside(self, other: AbstractCoding) -> Coding | None:
+        """Return the codes of the columns of both; None where one column has two kinds of codes."""
+        if not isinstance(other, Coding):
+            return None
+        both = self.by_column
+        for name, own in other.by_column.items():
+            if both.setdefault(name, own) != own:
+                return None
+        columns = zip(*both.values(), strict=True)
+        lower, upper, center, missing, step = (frozen(np.array(own)) for own in columns)
+        return Coding(
+            columns=tuple(both),
+            lower=lower,
+            upper=upper,
+            center=center,
+            missing=missing,
+            step=step,
+        )
+
+    @property
+    def by_column(self) -> dict[str, tuple[float, ...]]:
+        """What decides the codes of each column."""
+        own = np.stack([self.lower, self.upper, self.center, self.missing, self.step], axis=1)
+        return dict(zip(self.columns, map(tuple, own.tolist()), strict=True))
+
     def least(self) -> Integers:
         """Return the least code of any record, shape (d,)."""
         return self.encode(self.lower)
@@ -346,6 +376,32 @@ class TotalsQuery:
 
     coding: AbstractCoding
     drops_missing: bool
+
+    def beside(self, other: TotalsQuery) -> TotalsQuery | None:
+        """Return the totals of both over the same rows.
+
+        None where rows count for one alone, or a column has another code in each.
+
+        Examples:
+            >>> one = np.ones(1)
+            >>> asked = [
+            ...     TotalsQuery(Coding(columns=(name,), lower=-one, upper=one, center=0 * one,
+            ...                        missing=0 * one, step=step * one), drops_missing=drops)
+            ...     for name, step, drops in (("x", 1, False), ("y", 2, False), ("x", 2, False),
+            ...                               ("y", 2, True))
+            ... ]
+            >>> asked[0].beside(asked[1]).coding.columns
+            ('x', 'y')
+            >>> [asked[i].beside(asked[j]) for i, j in ((0, 2), (1, 3))]
+            [None, None]
+        """
+        columns = set(self.coding.columns), set(other.coding.columns)
+        if self.drops_missing != other.drops_missing:
+            return None
+        if self.drops_missing and columns[0] != columns[1]:
+            return None
+        coding = self.coding.beside(other.coding)
+        return None if coding is None else TotalsQuery(coding, self.drops_missing)
 
 
 @final

@@ -25,6 +25,7 @@ from lownoise.numbers.threads import in_order
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from lownoise.engines.codings import TotalsQuery
     from lownoise.engines.queries import TableQuery
     from lownoise.noise.abstract import AbstractNoise, Loss
     from lownoise.noise.totals import AbstractTotals
@@ -100,7 +101,12 @@ class AdditiveMechanism:
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        return self.totals.read(table_of(table, self.unit, self.totals.each))
+        return self.totals.read(table_of(table, self.unit, self.added))
+
+    @property
+    def added(self) -> TotalsQuery | None:
+        """What a row adds to its unit's total; None where rows are read as they are."""
+        return self.totals.each if self.unit is not None and self.unit.total is not None else None
 
     @property
     def reading(self) -> TableQuery[Any] | None:
@@ -109,8 +115,8 @@ class AdditiveMechanism:
 
     @property
     def apart(self) -> bool:
-        """Whether `read` alone knows how a table is read, as where units are added up first."""
-        return self.reading is None or (self.unit is not None and self.unit.total is not None)
+        """Whether `read` alone knows how a table is read."""
+        return self.reading is None
 
     def checked(self, records: Any) -> Any:  # noqa: ANN401
         """Return what was read, as `AbstractTotals.checked`."""

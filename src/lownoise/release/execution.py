@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from os import PathLike
 
+    from lownoise.engines.codings import TotalsQuery
     from lownoise.numbers.randomness import Randomness
     from lownoise.privacy import Budget, Event, Ledger, Payer
     from lownoise.privacy.units import PrivacyUnit
@@ -109,26 +110,62 @@ def execute(
     return release
 
 
+@final
+@dataclass(eq=False)
+class _Pass:
+    """What one pass over a table tells.
+
+    Args:
+        unit: whose rows count; None where all do.
+        added: what a row adds to its unit's total; None where rows are read as they are.
+        members: the places of the questions that it answers.
+    """
+
+    unit: PrivacyUnit | None
+    added: TotalsQuery | None
+    members: list[int]
+
+    def takes(self, place: int, terms: Terms) -> bool:
+        """Return whether it answers one more question, and then do so."""
+        own, added = terms.privacy_unit, terms.mechanism.added
+        if self.added is None or added is None:
+            same = self.added is added and self.unit == own
+        else:
+            both = self.added.beside(added) if _rows_of(self.unit) == _rows_of(own) else None
+            same, self.added = both is not None, both or self.added
+        if same:
+            self.members.append(place)
+        return same
+
+
+def _rows_of(unit: PrivacyUnit | None) -> tuple[Any, ...] | None:
+    """Return which rows of which units count, whatever their totals are clipped to."""
+    return None if unit is None else (unit.column, unit.rows, unit.order_by, unit.null)
+
+
 def _each(every: Sequence[Terms], table: Any) -> list[Any]:  # noqa: ANN401
     """Return what each reads of a table, whose rows are read once for all that say what they ask.
 
-    Of others, and of other units, it is read again; where it gives its rows once, all are kept.
+    Of others, and of other units, it is read again, and where a unit's rows add up to other
+    integers; where a table gives its rows once, all are kept.
     """
     from lownoise.engines.frames import kept
     from lownoise.engines.queries import read_all
     from lownoise.engines.source import Columns
 
     found: dict[int, Any] = {}
+    passes: list[_Pass] = []
     apart = [i for i, own in enumerate(every) if own.mechanism.apart]
-    units = dict.fromkeys(own.privacy_unit for own in every)
+    for i, own in enumerate(every):
+        if i not in apart and not any(one.takes(i, own) for one in passes):
+            passes.append(_Pass(own.privacy_unit, own.mechanism.added, [i]))
     asked = [(own.mechanism.reading, own.privacy_unit) for own in every]
     columns = [Columns.of(query.columns, unit) for query, unit in asked if query is not None]
-    rows = kept(table, columns) if apart or len(units) > 1 else table
-    for unit in units:
-        own = [i for i, t in enumerate(every) if t.privacy_unit == unit and i not in apart]
-        queries = [every[i].mechanism.reading for i in own]
-        if queries:
-            found |= zip(own, read_all(queries, table_of(rows, unit)), strict=True)
+    rows = kept(table, columns) if len(apart) + len(passes) > 1 else table
+    for one in passes:
+        queries = [every[i].mechanism.reading for i in one.members]
+        read = read_all(queries, table_of(rows, one.unit, one.added))
+        found |= zip(one.members, read, strict=True)
     return [
         own.mechanism.read(rows) if i in apart else own.mechanism.checked(found[i])
         for i, own in enumerate(every)
