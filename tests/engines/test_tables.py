@@ -2,6 +2,7 @@
 """Files by patterns, folders, lists and dialects: rows decide no type, no message and no file."""
 
 import gzip
+import itertools
 import json
 import math
 import os
@@ -10,6 +11,7 @@ import traceback
 from collections import Counter
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 
 import ibis
 import numpy as np
@@ -29,7 +31,7 @@ from lownoise.engines.files import _bytes
 from lownoise.engines.json_lines import open_lines, values_of
 from lownoise.engines.opening import opened
 from lownoise.engines.source import Columns
-from lownoise.engines.tables import File, found_files, located
+from lownoise.engines.tables import File, found_files, located, once
 from lownoise.errors import EngineError, LownoiseError, SpecError, TableError, bare
 from lownoise.numbers.values import LONGEST, number, number_of_text
 from lownoise.privacy.units import PrivacyUnit
@@ -603,6 +605,41 @@ def test_a_file_that_stands_twice_in_a_list_is_refused(remote, monkeypatch):
         monkeypatch.setenv("BUCKET", "s3://b/1.parquet?SECRET")
         with pytest.raises(TableError, match=f"table={shown} is there before it in the list"):
             opened(paths, Columns(["a"]))
+
+
+AMAZON = (
+    "https://b.s3.amazonaws.com/k/1.parquet",
+    "https://b.s3.eu-west-1.amazonaws.com/k/1.parquet",
+    "https://b.s3-eu-west-1.amazonaws.com/k%2F1.parquet",
+    "https://B.s3.dualstack.us-east-2.amazonaws.com:443/k/1.parquet",
+    "https://s3.amazonaws.com/b/k/1.parquet",
+    "https://s3.cn-north-1.amazonaws.com.cn/b/k/1.parquet",
+)
+MAY_BE = (
+    "https://b.storage.example/k/1.parquet",
+    "https://storage.example/b/k/1.parquet",
+    "https://b/k/1.parquet",
+)
+
+
+def test_an_object_of_two_kinds_of_addresses_is_there_once():
+    """Two addresses of one object are refused, in both orders; others of its bucket are taken."""
+
+    def taken(*addresses):
+        return once([File(Path("1.parquet"), own, (), own) for own in addresses])
+
+    object_ = "s3://b/k/1.parquet"
+    for one in (*AMAZON, *MAY_BE):
+        for pair in ((object_, one), (one, object_)):
+            with pytest.raises(TableError, match="there before it"):
+                taken(*pair)
+    for pair in itertools.permutations(AMAZON, 2):
+        with pytest.raises(TableError, match="there before it"):
+            taken(*pair)
+    others = ("s3://b/k/2.parquet", "s3://c/k/1.parquet", "s3://b/1.parquet", "s3://b/K/1.parquet")
+    for one in (*AMAZON, *MAY_BE):
+        assert len(taken(one, *others)) == 5
+    assert len(taken(*MAY_BE)) == 3  # of hosts that nothing says to be one
 
 
 def test_a_pattern_of_addresses_finds_a_file_or_is_refused(remote):

@@ -34,6 +34,11 @@ ARROW = (".feather", ".arrow", ".ipc")
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 JSON = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _KINDS = (CSV, JSON, PARQUET, ARROW)
+_LITERAL = re.compile(r"\[([*?\[])\]")
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html, and older hosts
+_AMAZON = re.compile(
+    r"((?P<bucket>.+)\.)?s3(-accelerate|-fips)?([.-](dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com(\.cn)?"
+)
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _REMOTE = ("s3", "https", "env")
 _VARIABLE = re.compile(r"env://([A-Za-z_][A-Za-z0-9_]*)")
@@ -236,29 +241,58 @@ def _of_list(table: Table, number: int, path: str) -> File:
 def once(files: list[File]) -> list[File]:
     """Return files of which none stands twice, as its rows would count twice.
 
+    An object of S3 has a name in s3:// and several in https://. Those of Amazon's hosts are read as
+    they are declared there, the bucket before the host or first in the path; any other host may
+    serve a bucket of its name or of its path, and then two names that could be one object's are
+    taken to be.
+
     Raises:
         TableError: where one does.
     """
-    met = set()
+    met: set[str] = set()
+    served: set[str] = set()  # objects that addresses of other hosts may be of
     for file in files:
-        own = _rows_of(file)
-        if own in met:
-            raise TableError(f"table={file.shown} is there before it in the list; give files once")
+        own, objects = _rows_of(file)
+        if own in met | served or objects & met:
+            raise TableError(
+                f"table={file.shown} is there before it in the list; give files once, and objects "
+                "of one bucket by one kind of address"
+            )
         met.add(own)
+        served |= objects
     return files
 
 
-def _rows_of(file: File) -> str:
-    """Return what files of the same rows have in common; it is never shown.
+def _rows_of(file: File) -> tuple[str, set[str]]:
+    """Return what files of the same rows have in common, and objects that it may be: never shown.
 
     What a variable's address has behind its "?" does not count: a file may be signed many times.
+
+    Examples:
+        >>> def rows(address):
+        ...     return _rows_of(File(Path("x.parquet"), "x", address=address))
+        >>> rows("https://s3.eu-west-1.amazonaws.com/b/k%20.parquet")
+        ('s3://b/k .parquet', set())
+        >>> rows("https://my.b.s3.amazonaws.com:443/k")
+        ('s3://my.b/k', set())
+        >>> found, objects = rows("https://b.example/c/k")
+        >>> found, sorted(objects)
+        ('b.example/c/k', ['s3://b.example/c/k', 's3://b/c/k', 's3://c/k'])
     """
     if file.address is None:
-        return os.path.realpath(file.path)
+        return os.path.realpath(file.path), set()
     own = file.address.partition("?")[0] if _VARIABLE.fullmatch(file.shown) else file.address
+    if not own.startswith("https://"):
+        return _LITERAL.sub(r"\1", own), set()
+    # host in any case, the usual port, letters by their numbers
     host, slash, path = own.removeprefix("https://").partition("/")
-    same = own.startswith("https://")  # host in any case, the usual port, letters by their numbers
-    return f"{host.lower().removesuffix(':443')}{slash}{unquote(path)}" if same else own
+    host, path = host.lower().removesuffix(":443"), unquote(path)
+    if amazon := _AMAZON.fullmatch(host):
+        bucket = amazon["bucket"]
+        return f"s3://{path}" if bucket is None else f"s3://{bucket}/{path}", set()
+    labels = host.split(".")
+    buckets = [".".join(labels[:k]) for k in range(1, len(labels) + 1)]
+    return f"{host}{slash}{path}", {f"s3://{path}", *(f"s3://{name}/{path}" for name in buckets)}
 
 
 def located(file: File, table: Table, found_by: Callable[[str], list[str]]) -> list[File]:
