@@ -6,6 +6,9 @@ to enclose it at p = 2 and p = ∞ with the gaps of the certificates, and millis
 in records that are inside (mixtures of three extreme points) and outside (about three times as far
 as the domain reaches). Times are CPU time of one thread, medians of three runs after one that is
 not counted, fewer where one takes seconds. The last column is how many runs the slowest had.
+
+`python -m benchmarks.domains plan` plans means and totals of records that come and go, once each:
+seconds of CPU time, and the gap that the plan prints.
 """
 
 from __future__ import annotations
@@ -99,6 +102,31 @@ def _others() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _plans() -> dict[str, Any]:
+    """Return questions about records that come and go, whose plans once took long or were loose."""
+
+    def names(d: int) -> list[str]:
+        return [f"c{i}" for i in range(d)]
+
+    def lens(d: int) -> Any:  # noqa: ANN401
+        return ln.intersection(ln.Ball(d), ln.Ball(d, center=np.eye(d)[0]))
+
+    asked: dict[str, Any] = {f"mean over a lens, {d}": ln.Mean(names(d), lens(d)) for d in (3, 6)}
+    cut = ln.intersection(ln.Ball(6), ln.Slab(np.ones(6), -0.2, 9))
+    asked["mean over a ball and a slab, 6"] = ln.Mean(names(6), cut)
+    for d in (3, 20, 32, 40):
+        far = ln.Box(np.full(d, 10.0), np.full(d, 11.0))
+        asked[f"mean over [10, 11], {d}"] = ln.Mean(names(d), far)
+        asked[f"sum over [10, 11], {d}"] = ln.Sum(names(d), far)
+    return asked
+
+
+def _planned(asked: Any) -> str:  # noqa: ANN401
+    start = time.process_time()
+    found = ln.plan(asked, budget=ln.zcdp(0.5), relation="add_remove")
+    return f"{time.process_time() - start:8.2f} {found.certificate.gap:8.1e}"
+
+
 def _timed(call: Callable[[], Any], runs: list[int]) -> tuple[float, Any]:
     """Return the median of CPU seconds, and what was returned."""
     times: list[float] = []
@@ -153,6 +181,10 @@ def main(arguments: list[str]) -> int:
         command = [sys.executable, "-m", "benchmarks.domains", *arguments]
         os.execve(sys.executable, command, {**os.environ, **ONE_THREAD})  # noqa: S606
     sys.path.append(str(ROOT / "tests"))
+    if arguments == ["plan"]:
+        for name, asked in _plans().items():
+            print(f"{name:<32} {_planned(asked)}", flush=True)
+        return 0
     members = {member.name: member.domain for member in import_module("cases").MEMBERS}
     print("{:<28} {:>4} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>5}".format(*HEAD))
     for name, domain in {**members, **_others()}.items():

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sections that few directions describe reach as far as is said, and the noise is nearly least.
 
-Mutants, each red here: a length without what crosses (`1 / t` 0); a ball of K' without the square
-of its center in its room; the count's shift left out of the center.
+Mutants, each red here: roundings of sums in a count's unit; a length without what crosses (`1 / t`
+0); a ball of K' without the square of its center in its room; the count's shift left out of the
+center.
 """
 
 import math
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 import lownoise as ln
+from lownoise.noise.fitting import gaussian_mean
+from lownoise.sensitivity.factors import DenseShape
+from lownoise.sensitivity.relations import ADD_REMOVE
 from lownoise.sets.bodies import SectionBody
 from lownoise.solvers import solve
 
@@ -114,6 +118,23 @@ def test_noise_is_nearly_the_least(domain, gap):
 def test_a_lens_with_its_count():
     body = lens(3).lifted(np.arange(3), np.ones(3), np.array([0.5, 0.0, 0.0]))
     assert solve(body, order=2.0, weights=np.ones(4)).claim.certificate().gap < 1e-4
+
+
+def test_it_reaches_as_far_in_units_of_a_grid():
+    lifted, _ = bodies(lens(D))["lifted"]
+    form = np.cov(np.random.default_rng(1).standard_normal((D + 1, 40)))
+    matrix = np.linalg.inv(np.linalg.cholesky(lifted.rotated.averaged(form)))
+    own = lifted.rotated.length_up(matrix, np.zeros(D + 1), math.inf)
+    fine = lifted.scaled(2.0**40).rotated.length_up(matrix / 2**40, np.zeros(D + 1), math.inf)
+    assert own <= fine * (1 + 1e-9) <= own * (1 + 2e-9)
+
+
+def test_noise_of_a_lens_and_its_count_is_as_large_as_it_has_to_be():
+    asked = ln.Mean(["x", "y", "z"], lens(3))
+    least = np.sqrt([0.5, 1.5, 1.5, 2.0])  # x²/0.5 + ‖(y, z)‖²/1.5 is at most 1/2 on the lens
+    shape = DenseShape(np.diag(least))
+    made = gaussian_mean(asked, ADD_REMOVE, None, shape, 1.0, asked.coordinates())
+    assert np.allclose(made.noise.shape.deviations() * made.totals.unit, least, rtol=1e-4)
 
 
 def test_what_has_more_directions_is_bounded_as_before():

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 _GROW = 30.0
 _FURTHEST = 1e14
 _LAST = 2e10  # of the first weight
+_SMOOTH = 2e4  # from where the path is so nearly straight in 1/t that steps are squared
 _INNER = 40
 _NEARLY = 1e-3
 _SETTLED = 1e-7
+_SAFE = 1e-2  # a barrier is self-concordant: whole steps stay inside, where values are roundings
 _BLOCK = 1 << 22  # numbers in the Hessians of a batch
 
 
@@ -133,29 +135,68 @@ def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vecto
     multipliers: Vector = np.zeros((n, len(barrier.rows)))
     t = 1.0
     while True:
-        decrement = np.full(n, np.inf)
-        for _ in range(_INNER):
-            z = point @ barrier.rows.T + barrier.offsets
-            slope = barrier.gradient(z) @ barrier.rows - t * theta
-            try:
-                move = -np.linalg.solve(barrier.hessian(z), slope[:, :, None])[:, :, 0]
-            except np.linalg.LinAlgError:
-                break
-            decrement = np.asarray(-np.sum(slope * move, axis=1), np.float64)
-            lost = ~np.isfinite(decrement)
-            move[lost], decrement[lost] = 0.0, 0.0
-            if np.all(decrement < _SETTLED):
-                break
-            length = _length(barrier, point, np.asarray(move), decrement, np.asarray(t * theta))
-            point = np.asarray(point + move * length[:, None])
+        enough = _SETTLED if t >= last else _NEARLY
+        settled, ahead = _centered(barrier, point, np.asarray(t * theta), enough)
         # where floats carry a row no further, what its last center said still holds
-        settled = (decrement < _NEARLY)[:, None]
-        multipliers = np.where(settled, _multipliers(barrier, point, t, theta), multipliers)
+        own = _multipliers(barrier, point, t, theta)
+        multipliers = np.where(settled[:, None], own, multipliers)
         if t >= last:
             break
-        t *= _GROW
+        grow = _GROW if t < _SMOOTH else _GROW * _GROW
+        point = _predicted(barrier, point, (1 - 1 / grow) * ahead, grow * t * theta)
+        t *= grow
     scale = np.where(extent > 0, extent, 0.0)[:, None] * (size > 0)
     return point, multipliers * scale
+
+
+def _centered(
+    barrier: _Barrier, point: Vector, theta: Vector, enough: float
+) -> tuple[Chosen, Vector]:
+    """Bring points to the least of the barrier − ⟨θ, ξ⟩ by Newton's method, those that are not yet.
+
+    Returns:
+        Which points arrived, nearly, and H⁻¹θ there, shape (n, d).
+    """
+    settled, ahead = np.zeros(len(point), bool), np.zeros_like(point)
+    left = np.arange(len(point))
+    for _ in range(_INNER):
+        own, pull = point[left], theta[left]
+        z = own @ barrier.rows.T + barrier.offsets
+        slope = barrier.gradient(z) @ barrier.rows - pull
+        try:
+            found = np.linalg.solve(barrier.hessian(z), np.stack([-slope, pull], axis=2))
+        except np.linalg.LinAlgError:
+            break
+        move, ahead[left] = found[:, :, 0], found[:, :, 1]
+        decrement = np.asarray(-np.sum(slope * move, axis=1), np.float64)
+        lost = ~np.isfinite(decrement)
+        move[lost], decrement[lost] = 0.0, 0.0
+        settled[left] = decrement < _NEARLY
+        open_ = decrement >= enough
+        left = left[open_]
+        if not left.size:
+            break
+        move = np.asarray(move[open_])
+        length = _length(barrier, own[open_], move, decrement[open_], pull[open_])
+        point[left] += move * length[:, None]
+    return settled, ahead
+
+
+def _predicted(barrier: _Barrier, point: Vector, ahead: Vector, theta: Vector) -> Vector:
+    """Return the points along the tangent of the central path in 1/t, where that is nearer.
+
+    Args:
+        barrier: as of `_followed`.
+        point: the centers of a weight t, shape (n, d).
+        ahead: how far they would be at the next, to first order, shape (n, d).
+        theta: the next weight times the directions, shape (n, d).
+    """
+    other = point + ahead
+    values = [
+        barrier.value(own @ barrier.rows.T + barrier.offsets) - np.sum(theta * own, axis=1)
+        for own in (point, other)
+    ]
+    return np.where((values[1] < values[0])[:, None], other, point)
 
 
 def _multipliers(barrier: _Barrier, point: Vector, t: float, theta: Vector) -> Vector:
@@ -178,7 +219,7 @@ def _multipliers(barrier: _Barrier, point: Vector, t: float, theta: Vector) -> V
 def _length(
     barrier: _Barrier, point: Vector, move: Vector, decrement: Vector, theta: Vector
 ) -> Vector:
-    """Return step lengths that decrease the barrier, halved from 1."""
+    """Return step lengths that decrease the barrier, halved from 1 where whole ones might not."""
     length = np.ones(len(point))
     start = barrier.value(point @ barrier.rows.T + barrier.offsets)
     gain = np.sum(theta * move, axis=1)
@@ -186,7 +227,7 @@ def _length(
         trial = point + length[:, None] * move
         value = barrier.value(trial @ barrier.rows.T + barrier.offsets) - length * gain
         bad = ~(value <= start - 0.1 * length * decrement + 1e-12 * np.abs(start))
-        bad &= (decrement > _SETTLED / 10) | ~np.isfinite(value)
+        bad &= (decrement > _SAFE) | ~np.isfinite(value)
         if not np.any(bad):
             break
         length = np.where(bad, length / 2, length)

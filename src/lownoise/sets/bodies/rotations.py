@@ -49,7 +49,8 @@ class Rotated:
         axes: E, shape (d, u).
         longest: at least ‖η‖ of a change without its count.
         core: K', or its differences.
-        shift: of a change with its count, in a and ρ, and the count, shape (u + 2,); else None.
+        shift: of a change with its count, in a and ρ, shape (u + 1,); else None.
+        count: how much that changes the count, in the count's own unit.
         beside: at least how far a shift is from what E spans.
     """
 
@@ -60,6 +61,7 @@ class Rotated:
         longest: float,
         core: AbstractOracleBody,
         shift: Vector | None = None,
+        count: float = 0.0,
         beside: float = 0.0,
     ) -> None:
         self.unit = unit
@@ -67,6 +69,7 @@ class Rotated:
         self.longest = longest
         self.core = core
         self.shift = shift
+        self.count = count
         self.beside = beside
         self._known: dict[tuple[bytes, bytes], float] = {}
 
@@ -106,13 +109,23 @@ class Rotated:
         own[:d] = self.axes @ (self.axes.T @ (center[:d] * self.unit)) / self.unit
         return own
 
+    def keeps(self, matrix: Vector) -> bool:
+        """Return whether nothing is lost of lengths in a matrix, as of noise that turns with it."""
+        B, N, size = self._split(matrix)
+        return bool(np.linalg.norm(N.T @ B) <= _SLIGHT * size * size)
+
+    def _split(self, matrix: Vector) -> tuple[Vector, Vector, float]:
+        """Return what is seen of E and the count, what is beside it, and the size of both."""
+        E, d = self.axes, self.unit.size
+        # in records: beside a count in a small unit what is rounded of sums would seem to be all
+        own, counts = matrix[:, :d] / self.unit, matrix[:, d:] * self.count
+        P = own @ E
+        size = float(np.linalg.norm(own)) + float(np.linalg.norm(counts))
+        return np.hstack([P, counts]), own - P @ E.T, size
+
     def _length(self, matrix: Vector, center: Vector) -> float:
         E, d = self.axes, self.unit.size
-        own, counts = matrix[:, :d] / self.unit, matrix[:, d:]
-        P = own @ E
-        N = own - P @ E.T
-        B = np.hstack([P, counts])
-        size = float(np.linalg.norm(own)) + float(np.linalg.norm(counts))
+        B, N, size = self._split(matrix)
         if not 0 < size < math.inf:
             return math.inf
         wide = spectral_up(N)
@@ -121,15 +134,14 @@ class Rotated:
         at = E.T @ about
         beside = float(np.linalg.norm(N @ about)) + wide * self.beside
         far = self.longest + float(np.linalg.norm(about))
-        far += 0.0 if self.shift is None else float(np.abs(self.shift[-1]))
         # E is orthonormal but for roundings, and so are the products here
         off = 2.0**-40 * size * (far + 1)
         u, best = E.shape[1], math.inf
         pull = max(float(np.linalg.norm(across)), size * size * 2.0**-60)
-        columns = [*range(u), *range(u + 1, u + 1 + counts.shape[1])]
+        columns = [*range(u), *range(u + 1, B.shape[1] + 1)]
         for trial in _TRIALS if pull > _SLIGHT * size * size else _TRIALS[:1]:
             t = trial / pull
-            rows = np.zeros((len(B) + len(across) + 1, u + 1 + counts.shape[1]))
+            rows = np.zeros((len(B) + len(across) + 1, B.shape[1] + 1))
             rows[: len(B), columns] = B
             rows[len(B) : -1, columns] = math.sqrt(t) * across
             rows[-1, u] = math.sqrt(wide * wide + 1 / t)
@@ -151,10 +163,10 @@ class Rotated:
         own = rows[:, :k]
         center, rest, more = np.append(at, 0.0), 0.0, 0.0
         if self.shift is not None:
-            t = rows[:, k] * self.shift[k]
-            center = -self.shift[:k] - np.linalg.lstsq(own, t, rcond=None)[0]
-            e = own @ (self.shift[:k] + center) + t
-            parts = np.append(np.abs(self.shift[:k]) + np.abs(center), self.shift[k])
+            t = rows[:, k]
+            center = -self.shift - np.linalg.lstsq(own, t, rcond=None)[0]
+            e = own @ (self.shift + center) + t
+            parts = np.append(np.abs(self.shift) + np.abs(center), 1.0)
             size = float(np.linalg.norm(np.abs(rows) @ parts))
             rest = grown(float(np.linalg.norm(e)) + 2.0**-44 * size)
             apart = float(np.linalg.norm(own.T @ e)) + 2.0**-44 * size * float(np.linalg.norm(own))
@@ -192,8 +204,9 @@ def rotated(body: SectionBody) -> Rotated | None:
     if body.shift is not None:
         size = float(np.linalg.norm(shift))
         beside = float(np.linalg.norm(shift - E @ (E.T @ shift))) + size * _ROOM
-        own = np.array([*(E.T @ shift), 0.0, float(body.shift[-1])])
-        return Rotated(unit, E, longest + size, OracleBody(program, pivots, one), own, beside)
+        own, count = np.append(E.T @ shift, 0.0), float(body.shift[-1])
+        core_body = OracleBody(program, pivots, one)
+        return Rotated(unit, E, longest + size, core_body, own, count, beside)
     if body.kind == "differences":
         return Rotated(unit, E, 2 * longest, OracleDifferences(program, pivots, one))
     return Rotated(unit, E, longest, OracleBody(program, pivots, one))

@@ -253,10 +253,13 @@ class SectionBody(AbstractBody):
         longest = float(np.linalg.norm(self.extent_up(matrix, center))) * (1 + _SLACK)
         for y, tilt in self._candidates():
             longest = min(longest, self._bounded(matrix, center, y, tilt, far))
-        if self.oracle is not None and self.oracle.resolves(len(matrix)):
+        turned = self.rotated
+        if turned is not None:
+            longest = turned.length_up(matrix, center, longest)
+        if turned is not None and turned.keeps(matrix):
+            pass  # nothing is lost: cones of more directions would prove no more
+        elif self.oracle is not None and self.oracle.resolves(len(matrix)):
             longest = min(longest, self.oracle.farthest(matrix, center, limit=longest).upper)
-        elif self.rotated is not None:
-            longest = self.rotated.length_up(matrix, center, longest)
         return longest if longest >= 0 else math.inf  # not a number proves nothing
 
     @cached_property
