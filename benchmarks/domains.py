@@ -114,7 +114,7 @@ def _plans() -> dict[str, Any]:
     asked: dict[str, Any] = {f"mean over a lens, {d}": ln.Mean(names(d), lens(d)) for d in (3, 6)}
     cut = ln.intersection(ln.Ball(6), ln.Slab(np.ones(6), -0.2, 9))
     asked["mean over a ball and a slab, 6"] = ln.Mean(names(6), cut)
-    for d in (3, 20, 32, 40):
+    for d in (3, 20, 32, 40, 64, 200):
         far = ln.Box(np.full(d, 10.0), np.full(d, 11.0))
         asked[f"mean over [10, 11], {d}"] = ln.Mean(names(d), far)
         asked[f"sum over [10, 11], {d}"] = ln.Sum(names(d), far)

@@ -18,7 +18,7 @@ from lownoise.certificate import ImageDual, SignsDual, SquaresDual, order_norm
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import ImageBody, signed
-from lownoise.sets.bodies.lengths import image_length
+from lownoise.sets.bodies.lengths import image_length, most_cones
 from lownoise.sets.frames import find_frame
 from lownoise.sets.unit_balls import MixedBall, NormBall, ParityBall, signed_corners
 from lownoise.solvers.generation import generate
@@ -38,13 +38,16 @@ if TYPE_CHECKING:
 _NEARLY = 1e-4  # how near evidence first is: mostly ellipsoids that can be proved are farther
 _WITHIN = 3.0
 _MOST_FITTED = 33  # columns of a box off its middle beyond which a search takes long for little
+_LITTLE, _MOST_NEAR = 1e-2, 48  # a gap, and columns beyond which it is not made smaller
 _MOST_TRIED = 25  # coordinates of a diagonal image whose far points are looked for
 _CLIMBS = 30
 _STARTS = 4  # in parts of the dimension
 _BEYOND = 1e-9
+_TURNS = 2  # of one sign after another, in parts of their number
 _LEANS = (1.0, 0.9, 1.1)
 _MOST_LEANING = 1024  # columns, each of which is compared with each
 _ROUNDS = 200
+_MANY = 500  # numbers beyond which evidence is not looked for more closely than to `_NEARLY`
 _LARGEST = 2.0e8  # products a climb takes
 
 
@@ -79,8 +82,9 @@ def image_solution(body: ImageBody, asked: Asked) -> Solution:
     claim = _image_claim(body, asked, frame, shape, found)
     if claim.certificate().gap > asked.rtol:
         claim = _leaning(claim, images)
-    far = len(columns) <= _MOST_FITTED or signed(body) is None
-    if far and claim.certificate().gap > asked.rtol:
+    gap = claim.certificate().gap
+    most = _MOST_FITTED if signed(body) is not None else math.inf if gap > _LITTLE else _MOST_NEAR
+    if gap > asked.rtol and len(columns) <= most:
         claim = _tight(_better_proved(claim, columns, rows, unit, asked.rtol), rows)
     return Solution(claim, honest(found.status, claim, asked.rtol), found.rounds)
 
@@ -195,7 +199,8 @@ def _better_proved(
             least = replace(claim, shape=DenseShape(unit * factor))
             if least.certificate().upper < claim.certificate().upper:
                 claim = least
-        if not rtol < claim.certificate().gap < _WITHIN * _NEARLY:
+        # what is left of the evidence is at most `near`, and takes as long again
+        if columns.size > _MANY or not rtol < claim.certificate().gap < _WITHIN * _NEARLY:
             break
     return claim
 
@@ -244,6 +249,30 @@ def far_points(
     return dual, found.factor
 
 
+def _turned(signs: Vector, image: Vector) -> Vector:
+    """Return choices of signs, one of which is turned as long as ‖signs·image‖ grows by that.
+
+    Where a gradient leads no farther that may: turning xⱼ adds 4(‖aⱼ‖² − xⱼ⟨aⱼ, x·image⟩) to the
+    square of the length.
+
+    Args:
+        signs: shape (n, k).
+        image: of rows a, shape (k, r).
+    """
+    x = signs.copy()
+    squares = np.sum(np.square(image), axis=1)
+    rows = np.arange(len(x))
+    for _ in range(_TURNS * image.shape[0]):
+        seen = x @ image
+        gain = squares - x * (seen @ image.T)
+        best = np.argmax(gain, axis=1)
+        more = gain[rows, best] > _BEYOND * np.sum(np.square(seen), axis=1)
+        if not np.any(more):
+            break
+        x[rows[more], best[more]] *= -1
+    return x
+
+
 @final
 class ImageVertices(AbstractVertices):
     """Extreme points of F·B, as they are found.
@@ -257,6 +286,8 @@ class ImageVertices(AbstractVertices):
         self._columns = columns
         self._base = base
         self._corners = signed_corners(base)
+        cones = most_cones(columns.shape[1], base.dimension)  # by which all directions are seen
+        self._turns = base.ball_order == math.inf and not cones
         self._random = np.random.default_rng(0)  # starts only: nothing that is released
         self.atoms = np.zeros((0, len(columns)))
 
@@ -302,6 +333,9 @@ class ImageVertices(AbstractVertices):
             if not np.any(lengths > value * (1 + _BEYOND)):
                 break
             x, value = higher, lengths
+        if self._turns:
+            x = _turned(x, image)
+            value = np.linalg.norm(x @ image, axis=1)
         if max(np.max(value), np.max(known)) <= beyond * (1 + _BEYOND):  # this may be the end
             along = image_length(image.T, self._base).direction
             if along is not None:
