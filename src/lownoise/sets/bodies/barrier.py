@@ -176,9 +176,9 @@ def _centered(
         left = left[open_]
         if not left.size:
             break
-        move = np.asarray(move[open_])
-        length = _length(barrier, own[open_], move, decrement[open_], pull[open_])
-        point[left] += move * length[:, None]
+        step = np.asarray(move[open_], np.float64)
+        length = _length(barrier, own[open_], step, decrement[open_], pull[open_])
+        point[left] += step * length[:, None]
     return settled, ahead
 
 
