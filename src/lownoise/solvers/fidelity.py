@@ -19,10 +19,11 @@ u = log t the integrand decays twice exponentially on one side and exponentially
 the trapezoid rule with step h errs by about 2·√(πy/sinh πy), y = 2π/h, relatively and at every x:
 1.5% at h = 3/2 (ours), and Newton's method needs no more. And axes are as accurate as their own
 lengths: forming BᵀB squares the condition number, so where that loses the short axes, B is reduced
-to a triangle and turned by one-sided Jacobi rotations, which find every singular value of a graded
-matrix (columns of very unlike lengths) to high relative accuracy (Demmel & Veselić 1992). Beyond
-300 columns LAPACK's decomposition must do: its lengths are right to 1e-16 of the longest. Either
-way the bounds are recomputed from the result, so a loss here widens the gap and nothing else.
+to a triangle and turned by LAPACK's one-sided Jacobi rotations, which find every singular value of
+a graded matrix (columns of very unlike lengths) to high relative accuracy (Demmel & Veselić 1992).
+Beyond 300 columns LAPACK's usual decomposition must do: its lengths are right to 1e-16 of the
+longest. Either way the bounds are recomputed from the result, so a loss here widens the gap and
+nothing else.
 """
 
 from __future__ import annotations
@@ -47,8 +48,6 @@ _LEFT, _RIGHT = 2.0, 1.6  # how far beyond the range, in u, before what is left 
 _LEAST = 1e-8  # of eigenvalues of BᵀB, above which each is known to 1e-8 of itself
 _LEAST_OF_MANY = 1e-11  # where there are so many axes that a short one counts for little
 _MANY = 300  # columns, beyond which rotations take too long
-_TOLERANCE = 1e-14
-_MOST_SWEEPS = 40
 _UNLIKE = (
     "domain, weights or workload have sizes too unlike for floats to find an ellipsoid; bring "
     "columns and answers to like units, or leave out those of hardly any width"
@@ -266,50 +265,17 @@ def principal_axes(rows: Vector, *, quick: bool = False) -> tuple[Vector, Vector
 
 
 def _jacobi(rows: Vector) -> tuple[Vector, Vector]:
+    from scipy.linalg.lapack import dgejsv
+
     # long rows and columns first: the triangle then keeps the grading (Cox & Higham 1998)
     rows = rows[np.argsort(-np.max(np.abs(rows), axis=1))]
     order = np.argsort(-np.linalg.norm(rows, axis=0))
-    triangle = triangle_of(rows[:, order])
-    # a second triangle, transposed, is nearly diagonal: few sweeps are left
-    basis, second = np.linalg.qr(triangle.T)
-    columns, r = second.T.copy(), second.shape[0]
-    turned = np.eye(r)
-    for _ in range(_MOST_SWEEPS):
-        if _sweep(columns, turned) < _TOLERANCE:
-            break
-    # triangleᵀ = basis·second, so triangle·basis = secondᵀ, which `turned` makes orthogonal
-    lengths = np.linalg.norm(columns, axis=0)
-    rising = np.argsort(lengths)
-    axes = np.empty((r, r))
-    axes[order] = basis @ turned
-    return lengths[rising], axes[:, rising]
-
-
-def _sweep(columns: Vector, turned: Vector) -> float:
-    """Make each pair of columns orthogonal once, in place; return the greatest cosine found."""
-    r = columns.shape[1]
-    seats = np.arange(r + r % 2)
-    worst = 0.0
-    for _ in range(seats.size - 1):
-        left, right = seats[: seats.size // 2], seats[: seats.size // 2 - 1 : -1]
-        real = (left < r) & (right < r)
-        worst = max(worst, _rotate(columns, turned, left[real], right[real]))
-        seats[1:] = np.roll(seats[1:], 1)  # the circle of a round-robin tournament
-    return worst
-
-
-def _rotate(columns: Vector, turned: Vector, left: Vector, right: Vector) -> float:
-    x, y = columns[:, left], columns[:, right]
-    a, b = np.einsum("ij,ij->j", x, x), np.einsum("ij,ij->j", y, y)
-    c = np.einsum("ij,ij->j", x, y)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        cosine = np.where(c == 0, 0.0, np.abs(c) / (np.sqrt(a) * np.sqrt(b)))
-        zeta = (b - a) / (2 * c)
-        tangent = np.where(zeta >= 0, 1.0, -1.0) / (np.abs(zeta) + np.sqrt(1 + zeta * zeta))
-        tangent = np.where((c == 0) | ~np.isfinite(zeta), 0.0, tangent)
-    cos = 1 / np.sqrt(1 + tangent * tangent)
-    sin = cos * tangent
-    columns[:, left], columns[:, right] = cos * x - sin * y, sin * x + cos * y
-    x, y = turned[:, left], turned[:, right]
-    turned[:, left], turned[:, right] = cos * x - sin * y, sin * x + cos * y
-    return float(np.max(cosine, initial=0.0))
+    # for rows and columns of any lengths, none taken for 0, none perturbed
+    found, _, turned, scale, _, info = dgejsv(
+        triangle_of(rows[:, order]), joba=2, jobu=0, jobv=0, jobr=0, jobt=1, jobp=1
+    )
+    if info != 0:
+        raise np.linalg.LinAlgError("rotations have not settled")
+    axes = np.empty_like(turned)
+    axes[order] = turned
+    return found[::-1] * (scale[0] / scale[1]), axes[:, ::-1]
