@@ -120,6 +120,16 @@ def test_the_least_noise_of_any_shape_is_between_the_ends(shape, order, place):
     question = ln.Mean(["x", "y"], domain, **rest, **more)
     plan = planned(question, ln.gaussian_dp(1.0), order=order)
     values = np.array([[*(np.array(x) - question.mean.center), 1.0] for x in corners])
+    ends, own = general(question, plan, values, order), plan.certificate
+    assert own.lower <= ends.upper * (1 + 1e-9)
+    assert ends.lower <= own.upper * (1 + 1e-9)
+    gap, excess = CLOSE[shape]
+    assert own.gap < gap
+    assert own.upper < ends.lower * (1 + excess)
+
+
+def general(question, plan, values, order):
+    """Return both ends on the least noise for records of these (x − center, 1), of any shape."""
     sizes = [a.size for a in question.groups.attributes]
     every = [np.kron(g, y) for g in np.eye(math.prod(sizes)) for y in values]
     changes = np.array([a - b for a, b in itertools.combinations(every, 2)])
@@ -135,15 +145,31 @@ def test_the_least_noise_of_any_shape_is_between_the_ends(shape, order, place):
         SymmetricPoints(changes @ span),
         order=order,
         weights=np.kron(question.weights, plan.terms.weights),
-        queries=np.kron(np.vstack(margins), np.eye(3)) @ span,
+        queries=np.kron(np.vstack(margins), np.eye(values.shape[1])) @ span,
         rtol=1e-4,
     )
-    ends, own = found.claim.certificate(), plan.certificate
-    assert own.lower <= ends.upper * (1 + 1e-9)
-    assert ends.lower <= own.upper * (1 + 1e-9)
-    gap, excess = CLOSE[shape]
-    assert own.gap < gap
-    assert own.upper < ends.lower * (1 + excess)
+    return found.claim.certificate()
+
+
+@pytest.mark.parametrize(
+    ("order", "place", "most", "far"),
+    [(2.0, 0, 0.01, 0.001), (math.inf, 1, 0.01, 0.001), (2.0, 2, 0.07, 0.04)],
+)
+def test_moments_are_proved_by_records_that_are_drawn_anew_in_another_group(
+    order, place, most, far
+):
+    """Against the general solver on moments of 1, 0 and −1 alone, which prove as much."""
+    by, more = BY[place]
+    question = ln.Moments(["x"], ln.Box([-1], [1]), by=by, outside=dict.fromkeys(by, 0), **more)
+    plan = planned(question, ln.gaussian_dp(1.0), order=order, size=1)
+    own = plan.certificate
+    assert plan.terms.evidence.apart is not None
+    values = np.array([[1.0, 0.5, 1.0], [0.0, -0.5, 1.0], [-1.0, 0.5, 1.0]])
+    least = general(question, plan, values, order)
+    assert own.lower <= least.upper * (1 + 1e-9)
+    assert least.lower <= own.lower * (1 + far)
+    assert own.gap < most
+    assert ln.verify(plan.to_json())
 
 
 def test_sums_cost_no_more_than_without_groups():

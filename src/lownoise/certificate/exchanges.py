@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What no Gaussian noise on totals by groups can beat, where a record becomes another.
+"""What no Gaussian noise on sums by groups can beat, where a record becomes another.
 
 Changes are e_g ⊗ x − e_g' ⊗ x'. Three measures are mixed: of a record that keeps its group and
 takes other values, whose x − x' has the second moment E; and of one that keeps its values, whose x
@@ -12,6 +12,12 @@ with b_A what they have of the noise on A, column by column, and G_A = Lᵀ diag
 
 κ_A with the shares λ₁ and λ₂ of the others (duality as in `certificate.groups`; ours). Any shares
 that add up to 1 prove it, and any c: the best of some are taken.
+
+Of means x is (z, 1), and there is a fourth: g' is another group, any of them evenly, and z and z'
+are independent, of a law with the mean m and the covariance V. Over all pairs of groups, N² of
+them, mixed terms vanish on A ≠ ∅, and over those that are one they are −2·tr_A·(m, 1)(m, 1)ᵀ. So
+over the others they are 2·tr_A·(m, 1)(m, 1)ᵀ/(N − 1), beside 2·tr_A·C; on all rows it has 2V, and
+no count changes there.
 """
 
 from __future__ import annotations
@@ -39,8 +45,8 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
 
 _ROUNDS, _NARROWER = 10, 0.6
+_SHARES = {2: 3, 4: 4}  # measures that are mixed, by how many moments they have
 _MANY = 40_000  # entries of both measures on all spaces, beyond which few shares are tried
-_EVEN = np.array([0.5, 0.5])
 _ORDERS = [4.0, 8.0, 16.0, 32.0, 64.0, 128.0]  # in place of ∞
 
 
@@ -56,6 +62,7 @@ class TotalsBound:
         weights: ω of each orbit of marginals, on standard deviations.
         values: a measure on what a record adds, and its body.
         apart: a measure on differences of two records, and their body.
+        single: of means, the moments of z in `values` about their mean; else None.
     """
 
     tables: ResidualDual
@@ -64,6 +71,7 @@ class TotalsBound:
     weights: Vector
     values: tuple[AbstractDual, AbstractBody]
     apart: tuple[AbstractDual, AbstractBody]
+    single: Moments | None = None
 
     def least(self, matters: Vector, embed: Vector | None, errors: Vector) -> float:
         """Return at most the least weighted error at μ = 1; 0 where nothing is proved.
@@ -74,6 +82,16 @@ class TotalsBound:
             errors: about what the noise errs by, from which query weights follow, shape (g, m).
         """
         measures = [dual.moments(body) for dual, body in (self.apart, self.values)]
+        if self.single is not None:  # no count changes where a record keeps its group
+            one, mean = self.single, np.append(self.single.mean, 1.0)
+            off = growth(9) * np.sum(np.abs(one.rows), axis=0) + 3 * one.off
+            apart = Moments(math.sqrt(2) * one.rows, np.zeros(off.size), off)
+            both = [
+                Moments(np.pad(m.rows, ((0, 0), (0, 1))), mean, np.append(m.off, 0.0))
+                for m in (measures[0], apart)
+            ]
+            alone = Moments(mean[None], mean, np.append(one.off, 0.0))
+            measures = [both[0], measures[1], both[1], alone]
         every = [own for c in self._queries(errors) if (own := self._seen(c)) is not None]
         mixtures = [_Mixed(measures, self._costs, np.sqrt(own) * matters, embed) for own in every]
         shares = [own.best() for own in mixtures]
@@ -86,11 +104,16 @@ class TotalsBound:
     def _queries(self, errors: Vector) -> list[Vector]:
         """Return query weights: products of those at hand, and those of the noise; (g, m) each."""
         cells = self.tables.cells[:, None]
-        found = [cells * dual.query_weights for dual, _ in (self.values, self.apart)]
+        found = [cells * self.values[0].query_weights]
+        alone = self.apart[0].query_weights
+        found.append(cells * (alone if self.single is None else np.append(alone, 0.0)))
         orders = _ORDERS if math.isinf(self.order) else [self.order]
         most = float(np.max(errors, initial=0.0))
         if 0 < most < math.inf:
             found += [(errors / most) ** (p - 2) for p in orders]
+        if self.single is not None and () in self.orbits.asked:  # that count has no noise
+            for own in found:
+                own[self.orbits.asked.index(()), -1] = 0.0
         return found
 
     def _seen(self, queries: Vector) -> Vector | None:
@@ -116,7 +139,11 @@ class TotalsBound:
         any_other = 2 * trace * (groups / max(groups - 1, 1))
         every = np.maximum(costs_of(orbits).at(orbits.members[None])[0], 0.0)
         any_other[0] = every[0] = 0.0
-        return np.asarray(shrunk(np.vstack([trace, any_other, every])))
+        found = [trace, any_other, every]
+        if self.single is not None:  # of values drawn anew, and what they have in common
+            drawn = 2 * trace * (np.arange(trace.size) > 0)
+            found += [drawn, drawn / max(groups - 1, 1), np.arange(trace.size) == 0]
+        return np.asarray(shrunk(np.vstack(found)))
 
 
 @final
@@ -125,8 +152,10 @@ class _Mixed:
     """What shares of three measures prove, for given query weights.
 
     Args:
-        measures: of x − x', and of x.
-        costs: what their second moments are multiplied by, shape (3, r): that of x twice.
+        measures: of x − x', and of x; of means 2V and the mean beside.
+        costs: what their second moments are multiplied by, a row a measure that is drawn, shape
+            (3, r): that of x in all but the first. Of means a row more for x, and what the mean and
+            2V have there.
         asked: √b_A·ω, shape (r, m).
         embed: the totals from what is summed, or None.
     """
@@ -140,14 +169,17 @@ class _Mixed:
     def _rows(self) -> list[Vector]:
         return [m.rows if self.embed is None else m.rows @ self.embed.T for m in self.measures]
 
-    def _parts(self, at: Vector) -> Iterator[tuple[Vector, tuple[float, float]]]:
-        """Yield √b_A·ω and the roots of what both moments are multiplied by."""
-        shares = np.array([at[0], (1 - at[0]) * at[1], (1 - at[0]) * (1 - at[1])])
-        shares *= 1 - 2.0**-50
-        roots = np.sqrt([shares[0] * self.costs[0], shares[1:] @ self.costs[1:]])
-        for asked, own in zip(self.asked, shrunk(roots.T, LAST), strict=True):
+    def _parts(self, at: Vector) -> Iterator[tuple[Vector, list[float]]]:
+        """Yield √b_A·ω and the roots of what the moments are multiplied by."""
+        left = np.cumprod(np.append(1.0, 1 - at))
+        shares = left * np.append(at, 1.0) * (1 - 2.0**-50)
+        size, costs = shares.size, self.costs
+        found = [shares[0] * costs[0], shares[1:] @ costs[1:size]]
+        if len(costs) > size:
+            found += [shares[-1] * costs[-1], shares[-1] * costs[-2]]
+        for asked, own in zip(self.asked, shrunk(np.sqrt(found).T, LAST), strict=True):
             if np.any(asked) and np.any(own):
-                yield asked, (float(own[0]), float(own[1]))
+                yield asked, own.tolist()
 
     def about(self, at: Vector) -> float:
         """Return nearly what shares prove: that of the first, and of the second in the rest."""
@@ -169,7 +201,7 @@ class _Mixed:
 
     def best(self) -> Vector:
         """Return about the best shares."""
-        best, width = _EVEN, 0.5
+        best, width = np.full(_SHARES[len(self.measures)] - 1, 0.5), 0.5
         few = sum(r.size for r in self._rows) * len(self.asked) > _MANY
         for _ in range(1 if few else _ROUNDS):
             axes = [np.clip([x - width, x, x + width], 0, 1) for x in best.tolist()]

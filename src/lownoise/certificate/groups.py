@@ -92,6 +92,14 @@ class Pairs:
     differences: Vector
 
 
+def single_of(dual: AbstractDual, body: AbstractBody) -> Moments:
+    """Return the moments of z about its mean, from a measure on (z, 1) and the opposites."""
+    if not isinstance(dual, CornerDual):
+        return dual.moments(body, counted=True)
+    rows = np.asarray(dual.moments(body).rows[:-1, :-1])  # signs are independent
+    return Moments(rows, np.zeros(len(rows)), np.zeros(len(rows)))
+
+
 def pairs_of(dual: AbstractDual, body: AbstractBody, middle: Vector | None) -> Pairs:
     """Return pairs of values from evidence on what a record changes, and its count.
 
@@ -103,11 +111,7 @@ def pairs_of(dual: AbstractDual, body: AbstractBody, middle: Vector | None) -> P
         body: all of these.
         middle: the point that values are symmetric about, shape (d,); None where there is none.
     """
-    if isinstance(dual, CornerDual):  # signs are independent
-        rows = np.asarray(dual.moments(body).rows[:-1, :-1])
-        own = Moments(rows, np.zeros(len(rows)), np.zeros(len(rows)))
-    else:
-        own = dual.moments(body, counted=True)
+    own = single_of(dual, body)
     if middle is not None:
         rows = np.vstack([own.rows, own.mean - middle])
         return Pairs(Moments(rows, middle, 2 * own.off), 2 * rows)

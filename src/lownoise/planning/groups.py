@@ -18,6 +18,7 @@ from lownoise.noise.joint_groups import both_up, joint_mechanism, joint_table
 from lownoise.noise.measured import MeasuredTables
 from lownoise.noise.mechanism import covering
 from lownoise.numbers.arguments import checked_order, checked_rtol
+from lownoise.numbers.arrays import frozen
 from lownoise.planning.gaussian import plan_mean
 from lownoise.planning.grouped_sums import LEFT, of_totals, plan_totals
 from lownoise.planning.pure import pure_means
@@ -33,11 +34,12 @@ from lownoise.sensitivity.relations import (
     ADD_REMOVE,
     SUBSTITUTE,
     checked_word,
+    sensitivity_set,
 )
 from lownoise.sensitivity.residuals import TableChanges, marginal_orbits
 from lownoise.sensitivity.residuals.ordered import split_marginals
 from lownoise.sensitivity.residuals.signed import cell_tables
-from lownoise.solvers import SOLVED
+from lownoise.solvers import SOLVED, solve
 from lownoise.solvers.independent import solve_residual
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.residuals import Orbits
     from lownoise.solvers.sides import Fitted
 
+_PROVED = 0.01  # a gap that is small enough without evidence on differences
 _EVEN = 0.5  # of what a record may reveal, for its count: where it changes its group that is free
 _FARTHEST = 4.0  # what noise on the sums of all rows is multiplied by, or divided, at most
 _SEARCH = 60
@@ -95,8 +98,27 @@ def plan_groups(question: AbstractGrouped, request: Request) -> Plan:
         evidence=GroupDual(values=own.evidence, plain=own.plain_evidence, tables=tables.dual),
         mechanism=mechanism,
     )
+    if size is not None and terms.certificate.gap > _PROVED:
+        terms = _with_differences(terms, rtol)
     status = tables.status if values.status == SOLVED else values.status
     return Plan(terms, status=status)
+
+
+def _with_differences(terms: Terms, rtol: float) -> Terms:
+    """Return the terms with evidence on differences of two records, where that proves more."""
+    question: Any = terms.question
+    mean, dual = question.mean, terms.evidence
+    assert terms.weights is not None  # noqa: S101 (what all terms of groups have)
+    chosen = mean.coordinates()
+    found = solve(
+        sensitivity_set(mean.domain, SUBSTITUTE, mean.center, chosen),
+        order=terms.order,
+        weights=frozen(terms.weights[:-1].copy()),
+        queries=chosen.embed,
+        rtol=rtol,
+    )
+    more = replace(terms, evidence=replace(dual, apart=found.claim.dual))
+    return min(terms, more, key=lambda own: own.certificate.gap)
 
 
 def _of_groups(request: Request, size: int | None, share: float | None) -> Request:

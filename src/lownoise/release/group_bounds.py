@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.certificate.exchanges import TotalsBound
-from lownoise.certificate.groups import SubstituteBound
+from lownoise.certificate.groups import SubstituteBound, single_of
 from lownoise.sensitivity.relations import SUBSTITUTE, sensitivity_set
 
 if TYPE_CHECKING:
@@ -69,19 +69,27 @@ class GroupBounds:
         mean = question.mean
         image = mean.domain.as_image()
         middle = None if image is None else (image.center - mean.center)[inner.chosen.pivots]
-        return bound.of_values(own, dual, weights, inner.body, inner.embed, middle)
+        found = bound.of_values(own, dual, weights, inner.body, inner.embed, middle)
+        return max(found, self._mixed(dual, weights))
 
     def _of_totals(self, own: float, dual: AbstractDual | None, weights: Vector) -> float:
         """Return what changes within a group, and between groups, prove of totals."""
-        terms, view, inner = self.terms, self.tables, self.inner
+        terms, view = self.terms, self.tables
         question: Any = terms.question
-        mean, apart = question.mean, terms.evidence.apart
+        mean = question.mean
         image = mean.domain.as_image()
         symmetric = image is not None and not np.any(image.center)
         # a record keeps its group and takes the opposite values
         opposite = 2 * own * view.least * symmetric * (1 - _TINY)
+        return float(max(opposite, self._mixed(dual, weights)))
+
+    def _mixed(self, dual: AbstractDual | None, weights: Vector) -> float:
+        """Return what evidence on differences proves, and that on what a record adds."""
+        terms, view, inner = self.terms, self.tables, self.inner
+        question: Any = terms.question
+        mean, apart = question.mean, terms.evidence.apart
         if apart is None or dual is None:
-            return float(opposite)
+            return 0.0
         differences = sensitivity_set(mean.domain, SUBSTITUTE, mean.center, inner.chosen)
         found = TotalsBound(
             tables=terms.evidence.tables,
@@ -90,6 +98,7 @@ class GroupBounds:
             weights=view.matters,
             values=(dual, inner.body),
             apart=(apart, differences),
+            single=single_of(dual, inner.body) if question.counted else None,
         )
         errors = self.errors.reshape(len(view.matters), -1)
-        return max(float(opposite), found.least(weights, inner.embed, errors))
+        return found.least(weights, inner.embed, errors)

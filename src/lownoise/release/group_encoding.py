@@ -100,8 +100,8 @@ def groups_from_dict(
         raise FileError("evidence is not that of means by groups")
     apart, all_rows = None, None
     if "apart" in evidence or "all_rows" in noise:
-        if question.counted:
-            raise FileError("noise.all_rows and evidence.apart are of totals without a count")
+        if question.counted and "all_rows" in noise:
+            raise FileError("noise.all_rows is of totals without a count")
         apart, all_rows = _apart(evidence, question), _all_rows(noise, values.mechanism)
         if all_rows is not None and deviations[0] != 1:
             raise FileError("noise.deviations do not begin with the 1 of all_rows")

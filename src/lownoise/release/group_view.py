@@ -268,8 +268,8 @@ class GroupView(AbstractView["AbstractGrouped"]):
     @cached_property
     def weighted(self) -> tuple[Vector, Vector]:
         """The deviations, by the weights of groups, and how often each occurs."""
-        own = self._inner.weighted[0]
-        return self._product(own, np.ones(own.size), self._totals.inner.embed)
+        own, embed = self._inner.weighted[0], self._totals.inner.embed
+        return self._product(own, np.ones(own.size), embed)
 
     @property
     def compared(self) -> tuple[Vector, Vector]:
@@ -339,10 +339,13 @@ class GroupView(AbstractView["AbstractGrouped"]):
     def upper(self) -> float:
         """At least the objective of the noise."""
         if self.parted:
-            one, matters = self._inner.standard_deviation, self.matters
-            found, copies = self._product(one * matters, matters, self._totals.inner.embed)
-            return grown(order_norm(found, self._terms.order, copies))
+            return grown(order_norm(self._errors[0], self._terms.order, self._errors[1]))
         return self._inner.upper * self.table_terms.view.upper
+
+    @cached_property
+    def _errors(self) -> tuple[Vector, Vector]:
+        one, matters = self._inner.standard_deviation, self.matters
+        return self._product(one * matters, matters, self._totals.inner.embed)
 
     @property
     def body(self) -> Any:  # noqa: ANN401 (the changes of joint groups, or of all margins)
@@ -367,15 +370,10 @@ class GroupView(AbstractView["AbstractGrouped"]):
         )
 
     def _proved(self, own: float, dual: AbstractDual | None, weights: Vector) -> float:
-        """Return what is proved of the groups, from what is of a mean and with what evidence.
-
-        Args:
-            own: of a mean.
-            dual: the evidence on it; None where nothing is to be made of it for all rows.
-            weights: ω of sums and the count, as the evidence has it.
-        """
-        bounds = GroupBounds(self._terms, self._inner, self.table_terms.view, self.compared[0])
-        return bounds.least(own, dual, weights)
+        """Return what is proved of the groups; arguments as of `GroupBounds.least`."""
+        errors = (self._errors if self.parted else self.compared)[0]
+        view = self.table_terms.view
+        return GroupBounds(self._terms, self._inner, view, errors).least(own, dual, weights)
 
     @cached_property
     def pure_least(self) -> float:
