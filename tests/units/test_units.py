@@ -280,7 +280,7 @@ def test_m_rows_cost_what_was_asked_and_one_costs_its_part(question, budget):
     assert getattr(twice.loss, name) > 1.9 * asked
 
 
-WHOLE = ("marginals", "distribution", "queries")
+WHOLE = ("marginals", "distribution", "queries", "parity")
 
 
 @each_plan

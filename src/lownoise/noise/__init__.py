@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Noise in its final form, the totals that it is added to, and the mechanism that both make."""
 
+from lownoise.noise.discrete_k_norm import DiscreteKNormNoise
 from lownoise.noise.discrete_staircase import DiscreteStaircaseNoise
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.geometric import GeometricNoise
@@ -15,6 +16,7 @@ from lownoise.noise.staircase import StaircaseNoise
 
 __all__ = [
     "AdditiveMechanism",
+    "DiscreteKNormNoise",
     "DiscreteStaircaseNoise",
     "GaussianNoise",
     "GeometricNoise",

@@ -18,6 +18,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import distance_within
+from lownoise.noise.discrete_k_norm import DiscreteKNormNoise, is_table
 from lownoise.noise.discrete_staircase import DiscreteStaircaseNoise
 from lownoise.noise.marginal_noise import grid_step, marginal_mechanism
 from lownoise.noise.marginals import AbstractLayout
@@ -35,7 +36,7 @@ from lownoise.sets.bodies import PointDifferences, SymmetricPoints
 from lownoise.sets.norms import norm_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from lownoise.engines.counts import Records
     from lownoise.noise import AdditiveMechanism
@@ -231,7 +232,7 @@ class CellLayout(AbstractLayout):
 @final
 @dataclass(frozen=True, eq=False)
 class CellNoise(AbstractRoundNoise):
-    """Noise on cells: K-norm noise of the hull of all changes, or a staircase on one count.
+    """Noise on cells: K-norm noise of the hull of all changes, of real or whole numbers, or stairs.
 
     Args:
         layout: the cells that are summed.
@@ -264,9 +265,14 @@ class CellNoise(AbstractRoundNoise):
         """Return at least (E|X|^q)^{1/q}/σ of every answer's noise X."""
         return self.inner.moment(order)
 
-    def far(self, outside: float) -> Vector | None:
-        """Return how far each number strays but with chance `outside`, where there is one alone."""
-        return self.inner.far(outside) if self.layout.length == 1 else None
+    def strays(self, deviations: Vector, outside: float) -> Vector | None:
+        """Return how far counts stray of cells of one table, or of one number in all that move."""
+        if isinstance(self.inner, DiscreteKNormNoise):
+            return self.inner.strays(deviations, outside)
+        far = self.inner.far(outside) if self.layout.length == 1 else None
+        if far is None:
+            return None
+        return np.where(deviations > 0, far[0] * float(self.layout.steps[0]), 0.0)
 
     def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return the noise of `count` releases in steps, in floats; shape (count, r)."""
@@ -340,15 +346,59 @@ def stairs_mechanism(
         PlanError: where no neighbour changes any answer, or steps reveal too little or too much.
     """
     layout = CellLayout.of(question, size, 1.0)
-    if not layout.length:
-        raise PlanError("no neighbour changes any answer")
     rows = layout.changes.points
     most = np.ptp(rows, axis=0) if size is not None else np.max(np.abs(rows), axis=0)
     widths = np.maximum(most * rows_of(unit), 1).astype(np.int64)
     scales = widths * layout.length / epsilon
+    return _least(
+        layout,
+        size,
+        epsilon,
+        unit,
+        lambda factor: DiscreteStaircaseNoise.least(widths, frozen(scales * factor)),
+    )
+
+
+def table_mechanism(
+    question: Marginals, size: int | None, epsilon: float, unit: PrivacyUnit | None
+) -> AdditiveMechanism:
+    """Return K-norm noise on the lattice of a table whose cells add up to a public number.
+
+    Args:
+        question: the marginals.
+        size: the public number of records, None under `add_remove`.
+        epsilon: ε > 0.
+        unit: whose rows are hidden together; None where each row is.
+
+    Raises:
+        PlanError: where cells are not those of one such table, or ε is too little or too much.
+    """
+    layout = CellLayout.of(question, size, 1.0)
+    if not is_table(layout.changes):
+        raise PlanError("it is for the cells of one table of a public number of rows")
+    scale = 2 * rows_of(unit) / epsilon
+    return _least(
+        layout,
+        size,
+        epsilon,
+        unit,
+        lambda factor: DiscreteKNormNoise(layout.length + 1, scale * factor),
+    )
+
+
+def _least(
+    layout: CellLayout,
+    size: int | None,
+    epsilon: float,
+    unit: PrivacyUnit | None,
+    inner: Callable[[float], AbstractNoise],
+) -> AdditiveMechanism:
+    """Return the least of some noise in whole numbers that reveals at most ε."""
+    if not layout.length:
+        raise PlanError("no neighbour changes any answer")
 
     def scaled(factor: float) -> AdditiveMechanism:
-        noise = CellNoise(layout, DiscreteStaircaseNoise.least(widths, frozen(scales * factor)))
-        return replace(marginal_mechanism(question.attributes, size, noise), unit=unit)
+        noise = CellNoise(layout, inner(factor))
+        return replace(marginal_mechanism(layout.question.attributes, size, noise), unit=unit)
 
     return covering(scaled, lambda own: own.loss.epsilon, epsilon)

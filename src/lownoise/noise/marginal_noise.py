@@ -83,6 +83,18 @@ class AbstractMarginalNoise(AbstractNoise):
         """
         return None
 
+    def strays(self, deviations: Vector, outside: float) -> Vector | None:
+        """Return how far counts stray at most but with a chance, where their law is known.
+
+        Args:
+            deviations: of the counts, in records.
+            outside: the chance.
+
+        Returns:
+            As many; None where the law is not known by them.
+        """
+        return None
+
     def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return the noise of `count` releases in steps; shape (count, r)."""
         found = np.zeros((count, self.layout.length))

@@ -228,6 +228,8 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
     """
     size = _checked(question, request)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
+    if size is not None and joint_table(question).cells == (1,):
+        return dict.fromkeys(("k_norm", "ellipsoid", "recursive", "laplace"), _alone)
     counted = question.counted
     one = _of_groups(request, size, None) if counted else of_totals(question, request)
     if two_steps := size is not None or request.exchanged:
@@ -284,6 +286,18 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
     # tail is known
     kept = inner.keys() - {"radial", "staircase"}
     return {name: partial(planned, own) for name, own in inner.items() if name in kept}
+
+
+def _alone() -> Plan:
+    """Refuse noise made for groups where all rows are the only one, and their number is public.
+
+    Raises:
+        PlanError: as said.
+    """
+    raise PlanError(
+        "sets=[[]] asks for all rows alone, whose number is public; leave out by=, where their "
+        "sums have half the noise or less, and their number none"
+    )
 
 
 def _split_tables(question: AbstractGrouped, order: float) -> MeasuredTables | None:

@@ -24,7 +24,8 @@ import numpy as np
 
 from lownoise.certificate import order_norm
 from lownoise.errors import PlanError, QuestionError
-from lownoise.noise.cell_norm import cell_mechanism, stairs_mechanism
+from lownoise.noise.cell_norm import cell_mechanism, stairs_mechanism, table_mechanism
+from lownoise.noise.discrete_k_norm import MOST_CELLS
 from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.parity import independent_parity
 from lownoise.noise.round import answer_variances
@@ -99,9 +100,9 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
             return cell_mechanism(
                 question, size, allowed(budget), delta, unit=request.unit, patient=named
             )
-        if name == "discrete_staircase":
-            part = within_stairs(allowed(budget))
-            return stairs_mechanism(question, size, allowed(budget) * part, request.unit)
+        if name in whole:
+            build, part = whole[name]
+            return build(question, size, allowed(budget) * part, request.unit)
         make, law = SIGNED[name]
         tables = make(orbits, public=size is not None)
         part = within_lattice(most(make)) if law.on_lattice else 1.0
@@ -126,6 +127,10 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
         moved = 1.0 if size is None else 2.0
         return request.epsilon * float(np.max(steps, initial=0.0)) / moved
 
+    whole = {
+        "discrete_staircase": (stairs_mechanism, within_stairs(allowed(budget))),
+        "discrete_k_norm": (table_mechanism, within_lattice(request.epsilon)),
+    }
     kept = [
         name
         for name, (make, law) in SIGNED.items()
@@ -134,10 +139,21 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
     # of several cells a unit's rows may each be in another, and no staircase has less there
     one = question.answers == 1 and size is None
     steps = np.array([float(request.rows)])
-    stairs = one and request.mechanism is None and is_worth_stairs(steps, allowed(budget))
-    if stairs or request.mechanism == "discrete_staircase":
+    if request.mechanism is None and one and is_worth_stairs(steps, allowed(budget)):
         kept.append("discrete_staircase")
+    table = size is not None and _is_one_table(question)
+    if request.mechanism is None and table and is_worth_lattice(request.epsilon / 2):
+        kept.append("discrete_k_norm")
+    kept += [name for name in whole if name == request.mechanism]
     return {name: partial(planned, name) for name in (*kept, "k_norm")}
+
+
+def _is_one_table(question: Marginals) -> bool:
+    """Return whether one table of all attributes is asked for, of 3 cells or more and not many."""
+    sets = list(question.sets())
+    every = {i for i, a in enumerate(question.attributes) if a.size > 1}
+    fits = 3 <= math.prod(a.size for a in question.attributes) <= MOST_CELLS  # noqa: PLR2004
+    return fits and len(sets) == 1 and every <= {*sets[0]}
 
 
 def pure_parity(question: Parity, request: Request) -> Builders:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 GAUSSIAN = "gaussian"
 RESPONSE, _TABLES = "randomized_response", ("laplace_residual", "geometric_residual")
-_WHOLE = ("geometric", "discrete_staircase")
+_WHOLE = ("geometric", "discrete_staircase", "discrete_k_norm")
 COUNTS = ("laplace_histogram", "geometric_histogram")  # noise on the number of each record
 _SAME = 1e-8
 _OF_COMPARED = ("rho", "mu", "delta", "readings")  # which files before 0.2.0 do not state

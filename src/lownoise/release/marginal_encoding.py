@@ -13,6 +13,7 @@ from lownoise.errors import FileError
 from lownoise.kinds import numbers, positive, row_of
 from lownoise.noise.abstract import NOISES
 from lownoise.noise.cell_norm import CellLayout, CellNoise
+from lownoise.noise.discrete_k_norm import DiscreteKNormNoise
 from lownoise.noise.discrete_staircase import DiscreteStaircaseNoise
 from lownoise.noise.marginal_noise import marginal_mechanism
 from lownoise.noise.ordered import OrderedLayout, OrderedNoise, block_steps
@@ -41,7 +42,11 @@ if TYPE_CHECKING:
 
 
 _FINEST = 2.0**-22
-_CELLS = {KNormNoise: "k_norm", DiscreteStaircaseNoise: "discrete_staircase"}
+_CELLS = {
+    KNormNoise: "k_norm",
+    DiscreteKNormNoise: "discrete_k_norm",
+    DiscreteStaircaseNoise: "discrete_staircase",
+}
 
 
 def marginals_to_dict(mechanism: AdditiveMechanism, dual: Any) -> dict[str, Any]:  # noqa: ANN401

@@ -233,8 +233,8 @@ class MarginalView(AbstractView[Marginals]):
             return np.asarray(normal_quantile(level) * deviations)
         parts = self._noise.parts(self.question.index(names))
         outside = 1 - checked_level(level)
-        if (far := self._noise.far(outside)) is not None:  # one number, in every cell that moves
-            return np.where(deviations > 0, far[0] * float(self.layout.steps[0]), 0.0)
+        if (known := self._noise.strays(np.asarray(deviations), outside)) is not None:
+            return known
         if parts is None or (outside < _RARE and parts.counts.sum() != 1):
             wide = self.tail(outside) * deviations
             return np.asarray(
