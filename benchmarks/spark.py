@@ -9,7 +9,6 @@ what is missing. A rate is rows a second and core of all that a release reads.
 from __future__ import annotations
 
 import os
-import statistics
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.tables import REALS, TARGET, rows, table, timed
+from benchmarks.tables import REALS, TARGET, in_turn, rows, table
 from lownoise.engines import sessions
 
 if TYPE_CHECKING:
@@ -52,15 +51,11 @@ def main(count: int, only: str) -> None:
         for label, ours, bare in [*every, least]:
             if only not in label:
                 continue
-            both = [
-                (
-                    timed(lambda: ours(frame)),  # noqa: B023 (run at once)
-                    timed(lambda: session.sql(bare).collect()),  # noqa: B023
-                )
-                for _ in range(PAIRS + 1)
-            ][1:]
-            ratio = statistics.median(a / b for a, b in both)
-            a, b = (statistics.median(pair[i] for pair in both) for i in (0, 1))
+            a, b, ratio, _ = in_turn(
+                lambda: ours(frame),  # noqa: B023 (run at once)
+                lambda: session.sql(bare).collect(),  # noqa: B023
+                PAIRS,
+            )
             verdict = "PASS" if ratio <= TARGET else "FAIL"
             cells = (label, f"{a:.2f}", f"{b:.2f}", f"{ratio:.2f}", TARGET, verdict)
             print("| " + " | ".join(map(str, cells)) + f" | {count / a / cores:,.0f} |", flush=True)

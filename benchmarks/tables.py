@@ -145,21 +145,12 @@ def several(held: pa.Table, folder: Path) -> None:
         ("memory", held),
         ("first 3 rows of each unit", units),
     ):
-        both = [
-            (
-                timed(lambda: read_all(queries, table)),  # noqa: B023 (run at once)
-                timed(lambda: [query.of(table) for query in queries]),  # noqa: B023
-            )
-            for _ in range(4)
-        ][1:]
-        ratio = statistics.median(a / b for a, b in both)
-        a, b = (statistics.median(pair[i] for pair in both) for i in (0, 1))
+        a, b, ratio, _ = in_turn(
+            lambda: read_all(queries, table),  # noqa: B023 (run at once)
+            lambda: [query.of(table) for query in queries],  # noqa: B023
+            3,
+        )
         print(f"| {label} | {a:.3f} | {b:.3f} | {ratio:.2f} |", flush=True)
-
-
-def timed(run: Callable[[], Any]) -> float:
-    """Return the seconds of one run."""
-    return both_times(run)[0]
 
 
 def both_times(run: Callable[[], Any]) -> tuple[float, float]:
@@ -169,16 +160,26 @@ def both_times(run: Callable[[], Any]) -> tuple[float, float]:
     return time.perf_counter() - start[0], time.process_time() - start[1]
 
 
-def compared(ours: Callable[[], Any], bare: Callable[[], Any]) -> tuple[str, ...]:
-    """Return the medians of ours and of the bare query, of their ratio, and of processors'."""
-    both = [(*both_times(ours), *both_times(bare)) for _ in range(PAIRS + 1)][1:]
+def in_turn(
+    ours: Callable[[], Any], bare: Callable[[], Any], pairs: int = PAIRS
+) -> tuple[float, ...]:
+    """Return the median seconds of both, of their ratio, and of that of processors' seconds.
+
+    They are run in turn, once more than is counted.
+    """
+    both = [(*both_times(ours), *both_times(bare)) for _ in range(pairs + 1)][1:]
     figures = [
         lambda own: own[0],
         lambda own: own[2],
         lambda own: own[0] / own[2],
         lambda own: own[1] / own[3],
     ]
-    ours_s, bare_s, ratio, busy = (statistics.median(map(figure, both)) for figure in figures)
+    return tuple(statistics.median(map(figure, both)) for figure in figures)
+
+
+def compared(ours: Callable[[], Any], bare: Callable[[], Any]) -> tuple[str, ...]:
+    """Return what `in_turn` does, as it is printed."""
+    ours_s, bare_s, ratio, busy = in_turn(ours, bare)
     return f"{ours_s:.3f}", f"{bare_s:.3f}", f"{ratio:.2f}", f"{busy:.2f}"
 
 

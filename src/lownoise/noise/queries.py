@@ -97,9 +97,27 @@ def query_body(
     return SymmetricPoints(kept) if counted else PointDifferences(kept)
 
 
+class _RecordTotals(AbstractCountTotals["AbstractQueries"]):
+    """Totals of how many rows each record has."""
+
+    @property
+    def reading(self) -> TableQuery[Histogram] | None:
+        """What is asked of a table."""
+        return self.question.reading
+
+    def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
+        """Return how many rows each record has.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        found: Histogram = self.checked(self.question.histogram(table))
+        return found
+
+
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class QueryTotals(AbstractCountTotals["AbstractQueries"]):
+class QueryTotals(_RecordTotals):
     """The summed queries of a table as integers.
 
     Args:
@@ -165,20 +183,6 @@ class QueryTotals(AbstractCountTotals["AbstractQueries"]):
         """The differences of what records add."""
         return PointDifferences(frozen(np.unique(self.codes, axis=0).astype(np.float64)))
 
-    @property
-    def reading(self) -> TableQuery[Histogram] | None:
-        """What is asked of a table."""
-        return self.question.reading
-
-    def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
-        """Return how many rows each record has.
-
-        Raises:
-            TableError: where the table has not the public number of rows.
-        """
-        found: Histogram = self.checked(self.question.histogram(table))
-        return found
-
     def exact(self, records: Histogram) -> list[int]:
         """Return the integers without noise: never to be shown.
 
@@ -227,7 +231,7 @@ class QueryTotals(AbstractCountTotals["AbstractQueries"]):
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HistogramTotals(AbstractCountTotals["AbstractQueries"]):
+class HistogramTotals(_RecordTotals):
     """The number of rows at each record, in steps of a count.
 
     Args:
@@ -250,20 +254,6 @@ class HistogramTotals(AbstractCountTotals["AbstractQueries"]):
         """
         sensitivity = (1.0 if self.size is None else 2.0) / self.step
         return ImageBody(frozen(np.full(self.length, sensitivity)), NormBall(self.length, 1.0))
-
-    @property
-    def reading(self) -> TableQuery[Histogram] | None:
-        """What is asked of a table."""
-        return self.question.reading
-
-    def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
-        """Return how many rows each record has.
-
-        Raises:
-            TableError: where the table has not the public number of rows.
-        """
-        found: Histogram = self.checked(self.question.histogram(table))
-        return found
 
     def exact(self, records: Histogram) -> tuple[int, ...]:
         """Return the integers without noise: never to be shown.
