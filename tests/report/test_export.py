@@ -202,7 +202,7 @@ def test_a_stream_writes_its_last_answers(tmp_path):
     assert heads == list(stream.to_pandas())
     assert [row[:3] for row in rows] == [[2, *answers[0]], [3, *answers[1]]]
     kinds = [c["type"] for c in json.loads((tmp_path / "x.json").read_text())["columns"]]
-    assert kinds == ["int64"] + ["float64"] * 4
+    assert kinds == ["int64"] + ["float64"] * 8
 
 
 def test_what_is_no_table_says_which_is(tmp_path):

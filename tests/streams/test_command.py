@@ -90,12 +90,15 @@ def test_lines_become_answers_with_their_deviations(folder):
     assert done.returncode == 0
     assert "started 6 rounds (optimal, 0.5-zCDP) in s" in done.stderr
     header, *rows = done.stdout
-    assert header == ["round", "value", "standard deviation"]
+    assert header == ["round", "value", "standard deviation", "low", "high"]
     stream = ln.Stream.open(folder / "s")
     assert stream.round == 3
     assert [row[0] for row in rows] == ["1", "2", "3"]
     assert float(rows[2][1]) == stream.last.answers[0]
     assert [float(row[2]) for row in rows] == stream.standard_deviations(1, 3).ravel().tolist()
+    wide = stream.half_widths(1, 3).ravel()
+    assert [float(row[4]) - float(row[1]) for row in rows] == pytest.approx(wide)
+    assert [float(row[1]) - float(row[3]) for row in rows] == pytest.approx(wide)
 
 
 def test_it_goes_on_from_its_state_and_says_so(folder):
@@ -142,11 +145,14 @@ def test_a_line_that_is_no_number_counts_as_missing(line, folder):
     assert "nothing is kept" in done.stderr
 
 
+ENDS = [f"{end} of {name}" for end in ("low", "high") for name in ("beds", "staff")]
+
+
 def test_vectors_have_a_column_each(folder):
     lines = b"9,1\n\n1,-1\n3,x\n1\n1,1,1\n99,-99\n"
     done = run(folder, "stream", "vectors.toml", lines=lines)
     header, *rows = done.stdout
-    assert header == ["round", "beds", "staff", "sd of beds", "sd of staff"]
+    assert header == ["round", "beds", "staff", "sd of beds", "sd of staff", *ENDS]
     found = np.array(numbers(rows))[:, 1:3]
     # a field that is no number is missing, and so is a line of others, and an empty one
     each = np.array([[9, 1], [0, 0], [1, -1], [3, 0], [0, 0], [0, 0], [9, -1]])

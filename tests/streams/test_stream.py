@@ -377,9 +377,15 @@ def test_a_stream_shows_itself_in_few_lines_and_its_last_batch_as_a_table(dimens
     table = stream.to_pandas()
     names = list(stream.names)
     heads = [f"standard_deviation of {name}" for name in names]
-    assert list(table) == ["round", *names, *(heads if dimension > 1 else ["standard_deviation"])]
+    heads = heads if dimension > 1 else ["standard_deviation"]
+    ends = ["low", "high"]
+    if dimension > 1:
+        ends = [f"{end} of {name}" for end in ends for name in names]
+    assert list(table) == ["round", *names, *heads, *ends]
+    drawn = stream.interval().reshape(3, dimension, 2)
+    assert np.array_equal(table[ends].to_numpy().reshape(3, 2, dimension).swapaxes(1, 2), drawn)
     assert table["round"].tolist() == [3, 4, 5]
     assert np.array_equal(table[names], found)
-    assert np.array_equal(table.iloc[:, 1 + dimension :], stream.standard_deviations(3, 3))
+    assert np.array_equal(table[heads], stream.standard_deviations(3, 3))
     with pytest.warns(DeprecationWarning, match="release.terms.Terms"):
         assert isinstance(stream.terms, streams.StreamTerms)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lownoise.streams import Stream
 
 _BATCH = 1 << 16  # rounds of a file
+_ENDS = ("low", "high")
 
 
 _Spec = Annotated[Path, typer.Argument(help="A TOML specification of a stream.")]
@@ -47,7 +48,9 @@ _FromStart = Annotated[
 def stream(
     spec: _Spec, *, state: _State = None, source: _Input = None, from_start: _FromStart = None
 ) -> None:
-    """Read a value a round, and print round, private answer and its standard deviation.
+    """Read a value a round, and print round, private answer, its standard deviation and interval.
+
+    The interval, low to high, covers the exact answer of its round with chance 0.95.
 
     Standard input has a line a round: a number, or as many as there are columns with commas
     between, and no header. A line that is none counts as missing. With --state a killed program
@@ -92,8 +95,10 @@ def _run(
     if from_start:
         skip, header = running.round, True
     if header:
-        deviations = ["standard deviation"] if len(names) == 1 else [f"sd of {n}" for n in names]
-        print(*(_quoted(field) for field in ("round", *names, *deviations)), sep=",")  # noqa: T201
+        one = len(names) == 1
+        heads = ["standard deviation"] if one else [f"sd of {n}" for n in names]
+        heads += ["low", "high"] if one else [f"{end} of {n}" for end in _ENDS for n in names]
+        print(*(_quoted(field) for field in ("round", *names, *heads)), sep=",")  # noqa: T201
     last = running.last
     if from_start and last is not None:
         _print(running, last.first, last.answers)
@@ -115,10 +120,14 @@ def _answer(running: Stream, batch: Vector) -> None:
 
 
 def _print(running: Stream, first: int, answers: Vector) -> None:
+    import numpy as np
+
     rows = answers.reshape(len(answers), -1)
     deviations = running.standard_deviations(first, len(rows))
-    for i, (row, own) in enumerate(zip(rows.tolist(), deviations.tolist(), strict=True)):
-        print(first + i, *row, *own, sep=",")  # noqa: T201
+    wide = running.half_widths(first, len(rows))
+    columns = np.concatenate([rows, deviations, rows - wide, rows + wide], axis=1)
+    for i, row in enumerate(columns.tolist()):
+        print(first + i, *row, sep=",")  # noqa: T201
 
 
 def _without(count: int, batches: Iterator[Vector]) -> Iterator[Vector]:

@@ -107,7 +107,7 @@ def to_pandas(
         [0.1]
     """
     view = view_of(subject, marginal=marginal, level=level)
-    if view.release is None:
+    if view.release is None and view.last() is None:
         return frame(view.noises())
     return _table(subject, marginal, level).to_pandas()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.release.answer_table import AnswerColumn, AnswerTable
+from lownoise.release.answer_table import AnswerColumn, AnswerTable, ends_of
 from lownoise.report import spelling
 from lownoise.report.parts import Column, Prose, Section, Table
 from lownoise.report.spelling import shown
@@ -21,6 +21,7 @@ from lownoise.streams.view import shown_rounds
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from lownoise.numbers.arrays import Vector
     from lownoise.report.parts import Part
 
 _FEW = 8  # columns of a table
@@ -81,10 +82,12 @@ class StreamView(AbstractView):
         return found | dict(zip(heads, deviations.T, strict=True))
 
     def last(self) -> AnswerTable | None:
-        """Return the last batch's rounds, answers and deviations; None before there is one."""
+        """Return the last batch's rounds, answers, deviations and intervals; None before one."""
         if self.chosen is None:
             return None
         heads, unit, names = self.noises(), "the column’s unit", self.terms.names
+        one = len(names) == 1 and names[0] not in ("low", "high")
+        ends = ends_of("answer", f"{self.level:g}")
         rounds = AnswerColumn("round", np.array(heads.pop("round")), "which round it is", "rounds")
         return AnswerTable(
             (
@@ -100,8 +103,19 @@ class StreamView(AbstractView):
                     )
                     for name, own in heads.items()
                 ),
+                *(
+                    AnswerColumn(end if one else f"{end} of {name}", own, ends[end], unit)
+                    for end, columns in self._ends().items()
+                    for name, own in zip(names, columns, strict=True)
+                ),
             )
         )
+
+    def _ends(self) -> dict[str, Vector]:
+        """Return the ends of the intervals of the last batch, each alone, shape (d, k)."""
+        own = self.chosen.answers.reshape(len(self.chosen.answers), -1)
+        wide = self.terms.view.ranges(self.chosen.first, len(own), level=self.level)
+        return {"low": (own - wide).T, "high": (own + wide).T}
 
     def noise(self) -> tuple[Section, ...]:
         """Return the deviations of a few rounds."""

@@ -30,6 +30,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import starmap
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -39,19 +40,21 @@ from lownoise.noise.abstract import Loss
 from lownoise.noise.mechanism import covering
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown, growth, square_up, up
-from lownoise.release.regions import normal_quantile
+from lownoise.release.regions import normal_quantile, simultaneous_quantile
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sensitivity.participation import ONE
 from lownoise.sets.bodies import ImageBody, SymmetricBox, SymmetricPoints
 from lownoise.streams.pairs import LARGEST, AbstractKeptPair
 from lownoise.streams.rounds import AbstractStreamMechanism
-from lownoise.streams.strays import normal_length
+from lownoise.streams.strays import drawing, normal_length, normals
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lownoise.noise.means import MeanTotals
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.numbers.randomness import Randomness
+    from lownoise.numbers.randomness import Randomness, SimulationRandomness
     from lownoise.questions.answers import AbstractAnswers
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.participation import Participation
@@ -114,6 +117,33 @@ class StreamMechanism(AbstractStreamMechanism):
     def widest(self, level: float) -> float:
         """Return that of a normal number."""
         return normal_quantile(level) * self.largest_deviation
+
+    def apart(self, level: float, first: int, count: int) -> Vector:
+        """Return that of normal numbers."""
+        return normal_quantile(level) * self.deviations(first, count)
+
+    def joint(self, level: float, rounds: int) -> float:
+        """Return that of draws, but no more than of as many independent normal numbers."""
+        most = simultaneous_quantile(level, rounds * len(self.answer_rows))
+        if rounds == 1:
+            return most
+        try:
+            return min(most, float(self.quantiles(level).joint[rounds - 1]))
+        except PlanError:
+            return most
+
+    def errors(self) -> Iterator[Vector]:
+        """Return draws of the errors of all answers: B·ξ·Lᵀ, and what hides roundings."""
+        n, sources = self.workload.rounds, self.shape.sources
+        through = self.answer_rows @ np.stack(list(map(self.shape.apply, np.eye(sources))), axis=1)
+        side = self.answer_rows * np.sqrt(self.cover_variances)
+
+        def drawn(k: int, randomness: SimulationRandomness) -> Vector:
+            unit = self.pair.linear(normals(randomness, n, k * sources)).reshape(n, k, sources)
+            hidden = normals(randomness, n, k, side.shape[1])
+            return np.asarray(unit @ through.T + hidden @ side.T)
+
+        return starmap(drawn, drawing(n * (sources + side.shape[1])))
 
     @property
     def keeps(self) -> bool:

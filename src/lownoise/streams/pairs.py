@@ -111,6 +111,10 @@ class AbstractPair(ABC):
     def variances(self, first: int, count: int) -> Vector:
         """Return the squared length of `count` rows of B from `first`, shape (count,)."""
 
+    @abstractmethod
+    def linear(self, z: Vector) -> Vector:
+        """Return B·z in floats, for simulation; shape (n, k), and (sources, k) of z."""
+
     @property
     @abstractmethod
     def mean_variance(self) -> float:
@@ -150,6 +154,10 @@ class AbstractKeptPair(AbstractPair):
         """Return the squared length of `count` rows of B from `first`, shape (count,)."""
         return self._variances[first : first + count]
 
+    def linear(self, z: Vector) -> Vector:
+        """Return B·z."""
+        return self.apply(z)
+
     @property
     @abstractmethod
     def _variances(self) -> Vector: ...
@@ -168,10 +176,8 @@ class AbstractKeptPair(AbstractPair):
         """Return B·z for all rounds, shape (n, r), and what was cut off from z."""
         z = close_normals(self.sources * coordinates, randomness).reshape(self.sources, coordinates)
         cut = np.clip(z, -LARGEST, LARGEST)
-        beyond = [
-            Excess(int(i), int(k), float(z[i, k] - cut[i, k])) for i, k in np.argwhere(z != cut)
-        ]
-        return self.apply(cut), beyond
+        far, over = np.argwhere(z != cut).tolist(), z - cut
+        return self.apply(cut), [Excess(i, k, float(over[i, k])) for i, k in far]
 
 
 @PAIRS.kind("dense", Field("noise", PACKED), Field("strategy", PACKED))

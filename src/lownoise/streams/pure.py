@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import starmap
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -27,13 +28,15 @@ from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.patterns import fitting
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.streams.rounds import AbstractStreamMechanism
-from lownoise.streams.strays import Strays, strays
+from lownoise.streams.strays import Strays, drawing, strays
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lownoise.noise.abstract import AbstractNoise
     from lownoise.noise.means import MeanTotals
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.numbers.randomness import Randomness
+    from lownoise.numbers.randomness import Randomness, SimulationRandomness
     from lownoise.questions.answers import AbstractAnswers
     from lownoise.sensitivity.participation import Participation
     from lownoise.sets.bodies import AbstractBody
@@ -133,8 +136,43 @@ class PureStreamMechanism(AbstractStreamMechanism):
     @cached_property
     def _strays(self) -> Strays:
         own = self.pair.variances(0, self.workload.rounds)
-        rounds = np.argsort(-own, kind="stable")[:_WIDEST]
-        return strays(self.pair, self.noises, self.answer_rows, rounds)
+        return strays(self.errors(), np.argsort(-own, kind="stable")[:_WIDEST])
+
+    def errors(self) -> Iterator[Vector]:
+        """Return draws of the errors of all answers, as floats add up the noise of sums."""
+        counts, r = [count for count, _ in self.pair.levels], self.coding.step.size
+        several = drawing(sum(counts) * r)
+        workload = self.workload.matrix()
+
+        def drawn(k: int, randomness: SimulationRandomness) -> Vector:
+            own = [
+                noise.simulate(count * k, randomness).reshape(count, k * r)
+                for count, noise in zip(counts, self.noises, strict=True)
+            ]
+            found = (workload @ self.pair.linear(own)).reshape(-1, k, r) @ self.answer_rows.T
+            return np.asarray(found)
+
+        return starmap(drawn, several)
+
+    @property
+    def off(self) -> Vector:
+        """What rounding takes answers from what draws say, and values from their codes, (d,)."""
+        own = self.pair.off_up * np.abs(self.answer_rows).sum(axis=1)
+        return np.asarray(super().off + own)
+
+    def apart(self, level: float, first: int, count: int) -> Vector:
+        """Return that of draws, or what all numbers with log-concave noise keep to."""
+        try:
+            return self.quantiles(level).each[first : first + count]
+        except PlanError:
+            return tail_quantile(1 - level) * self.deviations(first, count)
+
+    def joint(self, level: float, rounds: int) -> float:
+        """Return that of draws, or the sum of all chances of numbers with log-concave noise."""
+        try:
+            return float(self.quantiles(level).joint[rounds - 1])
+        except PlanError:
+            return tail_quantile((1 - level) / (rounds * len(self.answer_rows)))
 
     def mean_lengths(self) -> Vector:
         """Return those of draws."""

@@ -199,6 +199,14 @@ class RecursivePair(AbstractPair):
                 found += b * c * _lengths(own * other, left, t)
         return np.asarray(np.maximum(found, 0.0))
 
+    def linear(self, z: Vector) -> Vector:
+        """Return B·z by its column's Fourier transform."""
+        t, length = np.arange(self.rounds, dtype=np.float64), 2 * self.rounds
+        decays = [float(d) for d in self.decays]
+        own = sum(b * d**t for b, d in zip(self.answer_weights.tolist(), decays, strict=True))
+        both = np.fft.rfft(own, length)[:, None] * np.fft.rfft(z, length, axis=0)
+        return np.asarray(np.fft.irfft(both, length, axis=0)[: self.rounds])
+
     @cached_property
     def mean_variance(self) -> float:
         """The mean of all squared lengths of rows of B, in balls."""

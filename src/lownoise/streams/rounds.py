@@ -19,8 +19,10 @@ from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.bodies import RoundedBody
 from lownoise.streams.pairs import LARGEST
+from lownoise.streams.strays import quantiles
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from lownoise.engines import AbstractCoding
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.relations import CheckedRelation
     from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.streams.pairs import AbstractPair
+    from lownoise.streams.strays import Quantiles
     from lownoise.streams.sums import AbstractSums
 
 _FINEST_BITS = 40  # log2 of the noise in steps
@@ -132,6 +135,60 @@ class AbstractStreamMechanism(ABC):
     @abstractmethod
     def widest(self, level: float) -> float:
         """Return the greatest half width of an interval of so much chance, over all rounds."""
+
+    @abstractmethod
+    def errors(self) -> Iterator[Vector]:
+        """Return draws of the errors of all answers, with a public seed; shape (n, k, d) each.
+
+        Raises:
+            PlanError: where they are too many to be drawn; before anything is.
+        """
+
+    @abstractmethod
+    def apart(self, level: float, first: int, count: int) -> Vector:
+        """Return how far noise takes some answers, each alone with that chance, shape (count, d).
+
+        Args:
+            level: the chance with which it takes them no farther.
+            first: the first of the rounds, from 0.
+            count: how many.
+        """
+
+    @abstractmethod
+    def joint(self, level: float, rounds: int) -> float:
+        """Return how many deviations noise takes any answer of the first rounds, with that chance.
+
+        Args:
+            level: the chance with which it takes none of them farther.
+            rounds: how many, from 1.
+        """
+
+    def quantiles(self, level: float) -> Quantiles:
+        """Return what draws say of a level, which are made once for it.
+
+        Raises:
+            PlanError: where they would be too many.
+        """
+        known = self._quantiles
+        if level not in known:
+            drawn = self.errors()
+            known[level] = quantiles(drawn, self.deviations(0, self.workload.rounds), level)
+        return known[level]
+
+    @cached_property
+    def _quantiles(self) -> dict[float, Quantiles]:
+        return {}
+
+    def deviations(self, first: int, count: int) -> Vector:
+        """Return the standard deviation of all answers of some rounds, shape (count, d)."""
+        through, side = self.answer_variances
+        pair = self.pair.variances(first, count)
+        return np.asarray(np.sqrt(pair[:, None] * through + side))
+
+    @property
+    def off(self) -> Vector:
+        """At least how far codes of values take an answer from the exact one, shape (d,)."""
+        return np.abs(self.answer_rows) @ (self.workload.longest * self.coding.slack)
 
     @property
     def keeps(self) -> bool:

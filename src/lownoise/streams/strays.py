@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.proofs import covering_rank
 from lownoise.samplers.uniform.abstract import uniforms
 
 if TYPE_CHECKING:
-    from lownoise.noise.abstract import AbstractNoise
+    from collections.abc import Iterable, Iterator
+
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.streams.sums import AbstractSums
 
 _DRAWS, _FEWEST = 20_000, 4_000
 _MOST_NUMBERS = 2e7
@@ -42,38 +44,67 @@ class Strays:
     errors: Vector
 
 
-def strays(
-    sums: AbstractSums, noises: list[AbstractNoise], answers: Vector, rounds: Integers
-) -> Strays:
-    """Return how far answers stray whose sums of rounds have noise.
+@final
+@dataclass(frozen=True, eq=False)
+class Quantiles:
+    """How far answers stray but for a chance, from draws: above each quantile but once in 10⁶.
 
     Args:
-        sums: of rounds.
-        noises: of each level's sums, in r coordinates.
-        answers: the matrix from coordinates to the numbers of an answer, shape (d, r).
-        rounds: whose errors are kept, from 0.
+        each: of each answer alone, shape (n, d).
+        joint: of all answers up to each round, in their deviations, shape (n,).
+    """
+
+    each: Vector
+    joint: Vector
+
+
+def drawing(numbers: int) -> Iterator[tuple[int, SimulationRandomness]]:
+    """Yield how many draws are made at once, until there are enough, and where they come from.
+
+    Args:
+        numbers: that one draw takes.
 
     Raises:
-        PlanError: where they are too many to be drawn.
+        PlanError: where they are too many to be drawn; before anything is.
     """
-    r = answers.shape[1]
-    counts = [count for count, _ in sums.levels]
-    draws = min(_DRAWS, int(_MOST_NUMBERS // max(sum(counts) * r, 1)))
+    draws = min(_DRAWS, int(_MOST_NUMBERS // max(numbers, 1)))
     if draws < _FEWEST:
         raise PlanError("answers are too many to draw; ask for standard deviations")
-    workload, randomness = sums.workload.matrix(), SimulationRandomness(_SEED)
-    lengths, kept = np.zeros(sums.rounds), []
-    together = max(_TOGETHER // (sum(counts) * r), 1)
-    for start in range(0, draws, together):
-        k = min(together, draws - start)
-        own = [
-            noise.simulate(count * k, randomness).reshape(count, k * r)
-            for count, noise in zip(counts, noises, strict=True)
-        ]
-        errors = (workload @ sums.linear(own)).reshape(-1, k, r) @ answers.T
-        lengths += np.linalg.norm(errors, axis=2).sum(axis=1)
-        kept.append(errors[rounds].swapaxes(0, 1))
-    return Strays(lengths / draws, np.concatenate(kept))
+    randomness, together = SimulationRandomness(_SEED), max(_TOGETHER // max(numbers, 1), 1)
+    return ((min(together, draws - start), randomness) for start in range(0, draws, together))
+
+
+def strays(errors: Iterable[Vector], rounds: Integers) -> Strays:
+    """Return how far answers stray.
+
+    Args:
+        errors: draws of those of all answers, shape (n, k, d) each.
+        rounds: whose errors are kept, from 0.
+    """
+    lengths, kept = [], []
+    for own in errors:
+        lengths.append(np.linalg.norm(own, axis=2).sum(axis=1))
+        kept.append(own[rounds].swapaxes(0, 1))
+    together = np.concatenate(kept)
+    return Strays(np.sum(lengths, axis=0) / len(together), together)
+
+
+def quantiles(errors: Iterable[Vector], deviations: Vector, level: float) -> Quantiles:
+    """Return how far answers stray with chance 1 − `level`, each alone and all up to a round.
+
+    Args:
+        errors: as those of `strays`.
+        deviations: of all answers, shape (n, d).
+        level: the chance with which they stray no farther.
+    """
+    every = np.abs(np.concatenate(list(errors), axis=1))
+    rank = covering_rank(every.shape[1], 1 - level)
+    each, joint, most = np.empty(deviations.shape), [], np.zeros(every.shape[1])
+    for t, (own, scale) in enumerate(zip(every, deviations, strict=True)):
+        each[t] = np.partition(own, rank, axis=0)[rank]
+        np.maximum(most, (own / np.where(scale > 0, scale, 1.0)).max(axis=1), out=most)
+        joint.append(np.partition(most, rank)[rank])
+    return Quantiles(frozen(each), frozen(np.array(joint)))
 
 
 def normal_length(shape: AbstractShape, answers: Vector) -> float:
@@ -92,8 +123,13 @@ def normal_length(shape: AbstractShape, answers: Vector) -> float:
         return math.sqrt(2 / math.pi)
     own = answers @ shape.dense() @ answers.T
     values = np.maximum(np.linalg.eigvalsh(own), 0.0)
-    from scipy.special import ndtri
-
-    drawn = ndtri(uniforms(SimulationRandomness(_SEED), _DRAWS, values.size))
+    drawn = normals(SimulationRandomness(_SEED), _DRAWS, values.size)
     found = float(np.mean(np.sqrt(np.square(drawn) @ values)))
     return found / math.sqrt(float(np.sum(values)))
+
+
+def normals(randomness: SimulationRandomness, *shape: int) -> Vector:
+    """Return normal numbers in floats, for simulation alone."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri(uniforms(randomness, *shape)))

@@ -16,8 +16,8 @@ from lownoise.errors import StreamError, path_of, quoted
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy import checked_ledger
 from lownoise.release import codec
-from lownoise.release.readable import Guaranteed
 from lownoise.streams.accounts import followed
+from lownoise.streams.banded import Banded
 from lownoise.streams.codec import document
 from lownoise.streams.progress import (
     Batch,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 @final
-class Stream(Guaranteed):
+class Stream(Banded):
     """Private estimates after every round, with an error that is known beforehand.
 
     Made by `ln.stream`, or restored from a state or a file. What it publishes may be looked at
@@ -256,14 +256,6 @@ class Stream(Guaranteed):
     def spend(self) -> Spend | None:
         """Where it was paid, None where nothing was recorded."""
         return self._spend
-
-    def standard_deviations(self, first: int = 1, count: int | None = None) -> Vector:
-        """Return the standard deviation of some answers, from round `first`: shape (count, d).
-
-        Raises:
-            StreamError: where there are no such rounds.
-        """
-        return self._view.standard_deviations(first, count)
 
     def update(self, value: float | ArrayLike, round: int | None = None) -> float | Vector:  # noqa: A002
         """Take the next round's value and return its private estimate.

@@ -86,9 +86,7 @@ class StreamView(AbstractView["Running"]):
             count: how many; by default all that are left.
         """
         shown = self.question.workload.rounds - first if count is None else count
-        pair = self.mechanism.pair.variances(first, shown)
-        through, side = self.mechanism.answer_variances
-        return np.asarray(np.sqrt(pair[:, None] * through + side))
+        return self.mechanism.deviations(first, shown)
 
     def total_variances(self, first: int, count: int) -> Vector:
         """Return the sum over coordinates of the variance of some answers, shape (count,).
@@ -119,6 +117,43 @@ class StreamView(AbstractView["Running"]):
         Raises:
             StreamError: where there are no such rounds.
         """
+        return frozen(self.deviations(*self._rounds(first, count)))
+
+    def ranges(
+        self,
+        first: int = 1,
+        count: int | None = None,
+        *,
+        level: float = 0.95,
+        together: int | None = None,
+    ) -> Vector:
+        """Return how far exact answers are from some published ones, shape (count, d).
+
+        Args:
+            first: the first of the rounds, from 1.
+            count: how many; by default all that are left.
+            level: the chance of each alone.
+            together: of how many rounds, from the first of the stream, that is the chance of all.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+            StreamError: where there are no such rounds.
+        """
+        level, mechanism = checked_level(level), self.mechanism
+        start, shown = self._rounds(first, count)
+        if together is None:
+            own = mechanism.apart(level, start, shown)
+        else:
+            self._rounds(1, together)
+            own = mechanism.joint(level, together) * mechanism.deviations(start, shown)
+        return frozen(own + mechanism.off)
+
+    def _rounds(self, first: int, count: int | None) -> tuple[int, int]:
+        """Return the first of some rounds, from 0, and how many they are.
+
+        Raises:
+            StreamError: where there are no such rounds.
+        """
         rounds = self.question.workload.rounds
         whole = _is_integer(first) and (count is None or _is_integer(count))
         shown = rounds - first + 1 if whole and count is None else count
@@ -129,7 +164,7 @@ class StreamView(AbstractView["Running"]):
             )
         if shown > _MOST_SHOWN:
             raise StreamError(f"count={shown:,} is too many at once; give at most {_MOST_SHOWN:,}")
-        return frozen(self.deviations(first - 1, shown))
+        return int(first) - 1, int(shown)
 
     @property
     def covariance(self) -> Any:  # noqa: ANN401 (there is none)
@@ -156,7 +191,7 @@ class StreamView(AbstractView["Running"]):
         """
         raise PlanError(
             "intervals of a stream differ from round to round; ask for its error, or for the "
-            "standard_deviation of a round"
+            "half_widths of its rounds"
         )
 
     def widest(self, level: float) -> float:
