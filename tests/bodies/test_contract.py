@@ -284,5 +284,30 @@ def test_a_box_is_exact_where_that_is_known():
     assert np.array_equal(SymmetricBox(np.zeros(2)).rounded(np.zeros(2)).half_width, [0.0, 0.0])
     assert np.array_equal(box.mapped(np.array([[0.0, -1.0]])).half_width, [4.0])
     assert 5 <= box.radius_up(DiagonalShape([1, 1])) <= 5 * (1 + 1e-12)
-    with pytest.raises(PlanError, match="too fine"):
-        SymmetricBox(np.array([1.0, 2.0**-60])).mapped(np.ones((1, 2)))
+
+
+@pytest.mark.parametrize("kind", [SymmetricBox, SymmetricPoints, PointDifferences])
+def test_images_that_floats_do_not_hold_have_what_rounding_hides_around_them(kind):
+    """In fractions: no point's image is beyond what is known of them, and hardly less is known."""
+    rng = np.random.default_rng(4)
+    rows = np.rint(rng.uniform(-1, 1, (2, 3)) * 2**12) / 2**12
+    points = rng.uniform(0, 1, (5, 3)) * np.array([1.0, 2.0**-30, 2.0**-60])
+    given = np.max(points, axis=0) if kind is SymmetricBox else points
+    mapped = kind(given).mapped(rows)
+    assert isinstance(mapped, RoundedBody)
+    images = [
+        [sum(Fraction(a) * Fraction(x) for a, x in zip(r, own, strict=True)) for r in rows.tolist()]
+        for own in points.tolist()
+    ]
+    for i, row in enumerate(rows.tolist()):
+        along = [own[i] for own in images]
+        most = max(map(abs, along))
+        if kind is SymmetricBox:
+            most = sum(abs(Fraction(a)) * Fraction(h) for a, h in zip(row, given, strict=True))
+        elif kind is PointDifferences:
+            most = max(along) - min(along)
+        known = Fraction(float(mapped.widths()[i])) / (
+            1 + (kind is PointDifferences)
+        )  # a pair's sum
+        assert known <= most * (1 + Fraction(2.0**-40))
+        assert most <= Fraction(float(mapped.widths()[i]))

@@ -343,6 +343,22 @@ def test_levels_are_ellipsoids_where_the_body_has_no_norm(name, domain):
     assert failed == ["noise is too small for the budget"]
 
 
+def test_levels_are_there_where_corners_are_no_whole_numbers():
+    """Their images are rounded, and so is what is left: recursion was refused as too fine."""
+    rows, segments = np.random.default_rng(0).normal(size=(3, 7)), 7
+    box = ln.Box(-np.ones(segments), np.ones(segments))
+    levels = means(ln.image(rows, box), size=1, mechanism="recursive").terms.mechanism
+    assert 1 - 1e-6 < levels.loss.epsilon <= 1
+    signs = np.random.default_rng(1).choice([-1.0, 1.0], size=(100, segments))
+    changes = 2 * signs @ (rows / levels.totals.unit[:, None]).T
+    cost = np.zeros(len(changes))
+    for level in levels.noise.levels:
+        n = level.dimension
+        seen = changes if n == 3 else changes @ levels.noise.rows[:n].T
+        cost += level.gauge.norm_up(seen) / level.scale
+    assert 0.5 < np.max(cost) <= 1 + 1e-9  # ε
+
+
 def test_levels_are_split_so_that_no_other_split_is_better():
     """Moving ε from any level to another makes the error larger."""
     plan = counts(LONG)

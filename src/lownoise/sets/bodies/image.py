@@ -398,11 +398,12 @@ class SymmetricBox(AbstractBody):
         return SymmetricBox(wider, self.inner)
 
     def mapped(self, rows: Vector) -> AbstractBody:
-        """Return a box where each row keeps one coordinate, else an image, exactly."""
+        """Return a box where each row keeps one coordinate, else an image, or hardly more."""
         if selects(rows):
             inner = None if self.inner is None else frozen(np.abs(rows) @ self.inner)
             return SymmetricBox(frozen(np.abs(rows) @ self.half_width), inner)
-        exact_images(self.half_width[None], rows)
+        if exact_images(self.half_width[None], rows) is None:
+            return self.image.mapped(rows)
         return ImageBody(frozen(rows * self.half_width), NormBall(rows.shape[1], math.inf))
 
     def projected(self, kept: Integers) -> SymmetricBox:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
 
-from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import grown, growth
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.norms.choice import of_differences, of_points
 from lownoise.sets.pairs import farthest_pairs
@@ -79,9 +78,15 @@ class AbstractPointBody(AbstractBody):
         """Return factor·S; `factor` is a power of two, so nothing is rounded."""
         return self.replaced(frozen(factor * self.points))
 
-    def mapped(self, rows: Vector) -> Self:
-        """Return the body of the points' images, exactly."""
-        return self.replaced(exact_images(self.points, rows))
+    def mapped(self, rows: Vector) -> AbstractBody:
+        """Return the body of the points' images; around it what rounding hides where any is."""
+        images = exact_images(self.points, rows)
+        return self.replaced(images) if images is not None else self._nearly(rows)
+
+    def _nearly(self, rows: Vector) -> AbstractBody:
+        off = growth(rows.shape[1] + 3) * (np.abs(rows) @ np.max(np.abs(self.points), axis=0))
+        # a difference is of two of them
+        return self.replaced(frozen(self.points @ rows.T)).rounded(grown(2 * off))
 
     def projected(self, kept: Integers) -> Self:
         """Return the body of the points' projections."""
@@ -144,10 +149,12 @@ class SymmetricPoints(AbstractPointBody):
         """Return that of the hull of points, or of the image that it is."""
         return of_points(self.points) if self.image is None else self.image.norm(distance)
 
-    def mapped(self, rows: Vector) -> Self:
-        """Return the hull of the points' images, exactly; as an image where that is exact, too."""
-        image = None if self.image is None else self.image.selected(rows)
-        return type(self)(exact_images(self.points, rows), image)
+    def mapped(self, rows: Vector) -> AbstractBody:
+        """Return the hull of the points' images, or the image that it is, as exactly as known."""
+        images = exact_images(self.points, rows)
+        if images is None:
+            return self._nearly(rows) if self.image is None else self.image.mapped(rows)
+        return type(self)(images, None if self.image is None else self.image.selected(rows))
 
     def projected(self, kept: Integers) -> Self:
         """Return the hull of the points' projections."""
@@ -247,16 +254,15 @@ def _in_range(indices: Integers, count: int, columns: int) -> bool:
     return bool(shaped and whole and np.all((indices >= 0) & (indices < count)))
 
 
-def exact_images(points: Vector, rows: Vector) -> Vector:
+def exact_images(points: Vector, rows: Vector) -> Vector | None:
     """Return rows·x for each point, shape (N, k), where floats hold every sum of the products.
 
-    Raises:
-        PlanError: where they may not.
+    None where they may not.
     """
     finest = _denominator(rows) * _denominator(points)
     most = float(np.max(np.abs(rows).sum(axis=1), initial=0.0) * np.max(np.abs(points), initial=0))
     if not most * finest < _EXACT:
-        raise PlanError("the integers are too fine for levels that are exact images of them")
+        return None
     return frozen(np.ascontiguousarray(points @ rows.T))
 
 
