@@ -6,8 +6,9 @@
 Each row is a table of groups with its margins, at ρ = 0.05 under `add_remove`, columns over [0, 1].
 Errors are ‖deviations‖₂ of all sums over this plan's (a count has a unit of its own): "a release a
 margin" splits ρ evenly over the margins, each of which is then released by itself, its groups at
-once; "i.i.d." is Gaussian noise on every answer, "Laplace" the same ρ in even parts. "gap" is what
-the certificate leaves, "plan" and "release" are seconds, of 100,000 rows.
+once; "i.i.d." is Gaussian noise of one deviation on every answer, a count's too, as who has no plan
+adds it; "Laplace" the same ρ in even parts. No column has a weight. "gap" is what the certificate
+leaves, "plan" and "release" are seconds, of 100,000 rows.
 
 The second table is of `relation="substitute"`: what the certificate leaves at p = 2, 4 and ∞. The
 third is of ε = 1 under `add_remove`: the error of all answers beside noise in joint groups alone,
