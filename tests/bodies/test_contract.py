@@ -311,3 +311,9 @@ def test_images_that_floats_do_not_hold_have_what_rounding_hides_around_them(kin
         )  # a pair's sum
         assert known <= most * (1 + Fraction(2.0**-40))
         assert most <= Fraction(float(mapped.widths()[i]))
+        if kind is not SymmetricBox:  # each point's image is as near as is said
+            lost = [
+                abs(a - Fraction(b[i]))
+                for a, b in zip(along, mapped.body.points.tolist(), strict=True)
+            ]
+            assert 0 < max(lost) <= Fraction(float(mapped.slack[i])) / 2
