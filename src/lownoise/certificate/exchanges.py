@@ -32,7 +32,7 @@ import numpy as np
 
 from lownoise.certificate.evidence import LEAST_MASS, Moments
 from lownoise.numbers.norms import conjugate, order_norm
-from lownoise.numbers.rounding import LAST, growth, shrunk
+from lownoise.numbers.rounding import FEW, LAST, growth, shrunk
 from lownoise.sensitivity.residuals.cost import costs_of
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class _Mixed:
     def _parts(self, at: Vector) -> Iterator[tuple[Vector, list[float]]]:
         """Yield √b_A·ω and the roots of what the moments are multiplied by."""
         left = np.cumprod(np.append(1.0, 1 - at))
-        shares = left * np.append(at, 1.0) * (1 - 2.0**-50)
+        shares = shrunk(left * np.append(at, 1.0), FEW)
         size, costs = shares.size, self.costs
         found = [shares[0] * costs[0], shares[1:] @ costs[1:size]]
         if len(costs) > size:
