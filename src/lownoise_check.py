@@ -318,8 +318,8 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         self.center, self.hint = numbers(question["center"], "question.center", d), noise.get("reach")
         self.pivots = wholes(noise.get("pivots", list(range(d))), "noise.pivots", below=d)
         self.step = numbers(noise["step"], "noise.step", len(self.pivots), 2.0**-1000)
-        if any(math.frexp(s)[0] != 0.5 for s in self.step) or self.pivots != sorted(set(self.pivots)):
-            false("noise.step is not made of powers of two, or noise.pivots do not rise")
+        if self.pivots != sorted(set(self.pivots)):
+            false("noise.pivots do not rise")
         if self.kind == "lower":
             self.rows = [numbers(question[name], f"question.{name}", d) for name in ("lower", "upper")]
             inside = all(a <= v <= b for a, v, b in each(self.rows[0], self.center, self.rows[1]))
@@ -337,6 +337,9 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             given = [[x * (i == j) for j in range(d)] for i, x in enumerate(given)] if not self.dense else given
             self.rows = table(given, "image.factor", d, wholes([base["size"]], "image.base.size", below=WIDEST)[0])
             self.sizes = [sum((abs(F(x)) for x in self.rows[i]), ZERO) for i in self.pivots]
+        if any(math.frexp(s)[0] != 0.5 for s in self.step) and not (self.kind == "points" and all(
+                F(row[i]) % F(s) == F(self.center[i]) % F(s) for row in self.rows for i, s in each(self.pivots, self.step))):
+            false("noise.step is not made of powers of two, nor of what all numbers are whole multiples of")
     def offset(self) -> bool:  # whether changes are about a point, beside how far records are from it
         return self.counted and (self.lifted or self.kind != "image" or any(self.start))
     def codes(self) -> Rows:  # of the listed points, or of the two ends of a box

@@ -21,6 +21,7 @@ QUESTIONS = {
     "sum": lambda: ln.Sum(["a", "b", "c"], BOX),
     "sum of points": lambda: ln.Sum(["a", "b"], LISTED),
     "queries": lambda: ln.Queries([[0, 0, 1, 3], [0, 1, 0, 1]], {"a": 2, "b": 2}),
+    "threes": lambda: ln.Queries([[3, 6, 12, 9], [0, 5, 0, 10]], {"a": 2, "b": 2}),
     "counts": lambda: ln.Marginals(SIZES, way=2, outside="extra"),
     "sets": lambda: ln.Marginals(SIZES, sets=[["a", "b"], ["d", "b"], ["c"]], weights=[1, 1, 3]),
 }
@@ -111,3 +112,14 @@ def test_the_variances_are_those_of_the_laws():
     ):
         file.law = law
         assert math.isclose(file.spread(checker.F(3)), variance, rel_tol=1e-12)
+
+
+def test_steps_of_linear_queries_divide_all_of_their_numbers():
+    question = QUESTIONS["threes"]()
+    plan = ln.plan(question, budget=ln.pure_dp(2.0), relation="add_remove", mechanism="geometric")
+    assert plan.terms.mechanism.totals.step.tolist() == [3, 5]
+    assert checker.decide(plan.to_json())[0] == HOLDS
+    wrong = changed(plan.to_json(), ("terms", "noise", "step"), lambda _: [6.0, 5.0])
+    status, lines = checker.decide(wrong)
+    assert status == FALSE
+    assert "whole multiples" in lines[-1]
