@@ -834,10 +834,10 @@ def check_marginals(file: File) -> None:  # a plan or a release of marginals
     file.bounds(own.summed, square, square)
 def check_groups(file: File) -> None:  # of means or totals in groups: a table of counts, with a vector for the number 1
     terms, question = file.terms, fields(file.terms["question"], "question", "kind mean total groups")
-    noise = fields(terms["noise"], "noise", "values deviations")
-    evidence = fields(terms["evidence"], "evidence", "values tables")
     if not file.counted:
         undecided("groups of a public number of records")
+    noise = fields(terms["noise"], "noise", "values deviations")
+    evidence = fields(terms["evidence"], "evidence", "values tables")
     totals = question["kind"] == "sum_by_groups"
     mean = one_mean(of_kind(question["total"], "question.total", "sum", "mean")["mean"] if totals else question["mean"])
     groups = Tables(of_kind(question["groups"], "question.groups", "marginals", "attributes weights way sets"))
