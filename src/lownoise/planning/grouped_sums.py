@@ -58,6 +58,7 @@ _MOST = 150  # errors that simplices look at
 _CLOSE = 1e-3  # of a logarithm
 _RISES = 1e-7  # of the error: less is no better
 _MOVES = 12  # of each size
+_SAME = 1e-6  # of σ², but for one number that multiplies all
 _NEAR = 2  # sizes that are left out near to what is quick
 _MEASURED = 24  # coordinates of pairs that are not listed, which are bounded in each step
 _NONE = -12.0  # the logarithm of a part that is hardly there
@@ -91,8 +92,11 @@ def plan_totals(
         if size is not None:
             others = solve_residual(orbits, order, SUBSTITUTE, rtol, request.progress)
             far = full_shape(found).dense()
-            for variances in (tables.noise, others.noise):
-                known = np.append(1.0, variances[1:])
+            tried = [np.append(1.0, each[1:]) for each in (tables.noise, others.noise)]
+            scaled = tried[0] * (tried[1][-1] / tried[0][-1])  # which the parts make up for
+            if np.allclose(scaled[1:], tried[1][1:], rtol=_SAME, atol=0.0):
+                tried.pop()
+            for known in tried:
                 every += _Parted(question, size, own, far, orbits, known).made(parameter)
     every += [gaussian_groups(question, each, tables.noise, parameter, size) for each in shapes]
     dual = GroupDual(values=own.evidence, plain=own.plain_evidence, tables=tables.dual, apart=apart)
@@ -176,11 +180,11 @@ class _Parted:
         starts, steps = [np.array(start) for start in _STARTS], list(_STEPS)
         if symmetric and not listed:  # what is quick says where to begin
             quick = partial(self.error, cost=lambda at: _aside(at, *self.paid))
-            starts = [min((_descended(quick, start, _STEPS) for start in starts), key=quick)]
+            starts = [_least(quick, starts, _STEPS)]
             steps = steps[_NEAR:]
         if listed or self.pairs.dimension <= _MEASURED:
             slow = partial(self.error, cost=self.cost)
-            at = min((_descended(slow, start, steps) for start in starts), key=slow)
+            at = _least(slow, starts, steps)
             return at if math.isfinite(slow(at)) else None
         return starts[0] if symmetric else None
 
@@ -263,8 +267,26 @@ def _aside(at: Vector, within: float, across: float) -> float:
     return float(max(inside, between))
 
 
-def _descended(error: Callable[[Vector], float], at: Vector, steps: Sequence[float]) -> Vector:
-    """Return where a function is least that has no other minimum, or nearly."""
+def _least(
+    error: Callable[[Vector], float], starts: Sequence[Vector], steps: Sequence[float]
+) -> Vector:
+    """Return where a function is least: the best way down from some points, and then finely."""
+    ends = [_descended(error, start, steps) for start in starts]
+    at, value = min(ends, key=lambda end: end[1])
+    if not math.isfinite(value):
+        return at
+    from scipy.optimize import minimize
+
+    corners = np.vstack([at, at + np.diag(np.full(at.size, steps[-1]))])
+    fine = {"initial_simplex": corners, "maxfev": _MOST, "xatol": _CLOSE, "fatol": _RISES * value}
+    found = minimize(error, at, method="Nelder-Mead", options=fine)
+    return np.asarray(found.x if found.fun < value else at)
+
+
+def _descended(
+    error: Callable[[Vector], float], at: Vector, steps: Sequence[float]
+) -> tuple[Vector, float]:
+    """Return where steps along the axes lead, and the value there."""
     value = error(at)
     for step in steps:
         for _ in range(_MOVES):
@@ -277,11 +299,4 @@ def _descended(error: Callable[[Vector], float], at: Vector, steps: Sequence[flo
                     at, value = tried, found
             if value == before:
                 break
-    if not math.isfinite(value):
-        return at
-    from scipy.optimize import minimize
-
-    corners = np.vstack([at, at + np.diag(np.full(at.size, steps[-1]))])
-    ends = {"initial_simplex": corners, "maxfev": _MOST, "xatol": _CLOSE, "fatol": _RISES * value}
-    found = minimize(error, at, method="Nelder-Mead", options=ends)
-    return np.asarray(found.x if found.fun < value else at)
+    return at, value
