@@ -27,6 +27,7 @@ _NEARLY = 1e-3
 _SETTLED = 1e-7
 _SAFE = 1e-2  # a barrier is self-concordant: whole steps stay inside, where values are roundings
 _BLOCK = 1 << 22  # numbers in the Hessians of a batch
+_PRODUCTS = 1 << 16  # numbers of all rows' products at most, where they are formed once
 
 
 @np.errstate(all="ignore")  # what is not finite is not used, and is no bound
@@ -66,54 +67,49 @@ def farthest(
 
 
 class _Barrier:
+    """Sizes are of n points at once, of their m values z and of the k parts."""
+
     def __init__(self, rows: Vector, offsets: Vector, slabs: Chosen, balls: list[slice]) -> None:
-        self.rows, self.offsets, self.slabs, self.balls = rows, offsets, slabs, balls
+        self.rows, self.offsets, self.balls = rows, offsets, balls
+        self.alone = slabs.astype(float)
+        each = np.eye(len(rows))
+        parts = [each[:, ball].sum(axis=1, keepdims=True) for ball in balls]
+        self.gather: Vector = np.hstack([each[:, slabs], *parts])
+        d = rows.shape[1]
+        few = len(rows) * d * d <= _PRODUCTS
+        self.products = (rows[:, :, None] * rows[:, None, :]).reshape(-1, d * d) if few else None
 
-    def value(self, z: Vector) -> Vector:
-        """Return the barrier row by row, infinite outside."""
-        inside = 1 - np.square(z[:, self.slabs])
-        found = -np.sum(np.where(inside > 0, np.log(inside), -np.inf), axis=1)
-        for ball in self.balls:
-            room = 1 - np.sum(np.square(z[:, ball]), axis=1)
-            found -= np.where(room > 0, np.log(room), -np.inf)
-        return np.asarray(found)
+    def at(self, points: Vector) -> tuple[Vector, Vector]:
+        """Return the values z, shape (n, m), and what each part leaves of 1, shape (n, k)."""
+        z = points @ self.rows.T + self.offsets
+        return z, 1 - np.square(z) @ self.gather
 
-    def gradient(self, z: Vector) -> Vector:
-        found = np.zeros_like(z)
-        own = z[:, self.slabs]
-        found[:, self.slabs] = 2 * own / (1 - own * own)
+    def derivatives(self, z: Vector, room: Vector) -> tuple[Vector, Vector]:
+        """Return the gradient in z, shape (n, m), and the second derivatives in ξ, (n, d, d)."""
+        n, d = len(z), self.rows.shape[1]
+        twice = 2 * ((1 / room) @ self.gather.T)
+        gradient = z * twice
+        weight = twice + gradient * gradient * self.alone
+        if self.products is not None:
+            hessian = (weight @ self.products).reshape(n, d, d)
+        else:
+            hessian = self.rows.T @ (weight[:, :, None] * self.rows)
         for ball in self.balls:
-            found[:, ball] = 2 * z[:, ball] / self._room(z, ball)
-        return found
+            slope = gradient[:, ball] @ self.rows[ball]
+            hessian += slope[:, :, None] * slope[:, None, :]
+        return gradient, hessian
 
-    def hessian(self, z: Vector) -> Vector:
-        """Return the second derivatives in ξ, shape (n, d, d)."""
-        weight = np.zeros_like(z)
-        own = z[:, self.slabs]
-        weight[:, self.slabs] = 2 * (1 + own * own) / np.square(1 - own * own)
-        for ball in self.balls:
-            weight[:, ball] = 2 / self._room(z, ball)
-        found = self.rows.T @ (weight[:, :, None] * self.rows)
-        for ball in self.balls:
-            slope = (2 * z[:, ball] / self._room(z, ball)) @ self.rows[ball]
-            found += slope[:, :, None] * slope[:, None, :]
-        return np.asarray(found)
-
-    def turned(self, z: Vector, change: Vector) -> Vector:
+    def turned(self, z: Vector, room: Vector, change: Vector) -> Vector:
         """Return how the gradient in z changes with z, to first order."""
-        found = np.zeros_like(z)
-        own = z[:, self.slabs]
-        found[:, self.slabs] = (
-            2 * (1 + own * own) / np.square(1 - own * own) * change[:, self.slabs]
+        along = (z * change) @ self.gather / np.square(room)
+        return np.asarray(
+            2 * change * ((1 / room) @ self.gather.T) + 4 * z * (along @ self.gather.T)
         )
-        for ball in self.balls:
-            room = self._room(z, ball)
-            along = np.sum(z[:, ball] * change[:, ball], axis=1, keepdims=True)
-            found[:, ball] = 2 * change[:, ball] / room + 4 * z[:, ball] * along / room**2
-        return found
 
-    def _room(self, z: Vector, ball: slice) -> Vector:
-        return np.asarray(1 - np.sum(np.square(z[:, ball]), axis=1, keepdims=True))
+
+def _value(room: Vector) -> Vector:
+    """Return the barrier row by row, infinite outside."""
+    return np.asarray(-np.sum(np.log(np.maximum(room, 0.0)), axis=1))
 
 
 def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vector, Vector]:
@@ -121,9 +117,8 @@ def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vecto
     n, d = directions.shape
     size = np.linalg.norm(directions, axis=1, keepdims=True)
     # a direction in the unit of the body: how far the barrier's own ellipsoid reaches
-    z = np.broadcast_to(barrier.offsets, (n, len(barrier.offsets)))
     try:
-        metric = np.linalg.inv(barrier.hessian(z[:1])[0])
+        metric = np.linalg.inv(barrier.derivatives(*barrier.at(np.zeros((1, d))))[1][0])
     except np.linalg.LinAlgError:
         raise DomainError(
             "intersection has parts too unlike in size for floats to search; bring coordinates to "
@@ -132,21 +127,21 @@ def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vecto
     extent = np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", directions, metric, directions), 0.0))
     theta: Vector = np.asarray(directions / np.where(extent > 0, extent, 1.0)[:, None])
     point: Vector = np.zeros((n, d))
-    multipliers: Vector = np.zeros((n, len(barrier.rows)))
+    # where floats carry a row no further, what its last center said still holds
+    center, weight = point, np.ones((n, 1))
     t = 1.0
     while True:
         enough = _SETTLED if t >= last else _NEARLY
         settled, ahead = _centered(barrier, point, np.asarray(t * theta), enough)
-        # where floats carry a row no further, what its last center said still holds
-        own = _multipliers(barrier, point, t, theta)
-        multipliers = np.where(settled[:, None], own, multipliers)
+        center = np.where(settled[:, None], point, center)
+        weight = np.where(settled[:, None], t, weight)
         if t >= last:
             break
         grow = _GROW if t < _SMOOTH else _GROW * _GROW
         point = _predicted(barrier, point, (1 - 1 / grow) * ahead, grow * t * theta)
         t *= grow
     scale = np.where(extent > 0, extent, 0.0)[:, None] * (size > 0)
-    return point, multipliers * scale
+    return point, _multipliers(barrier, center, weight, theta) * scale
 
 
 def _centered(
@@ -161,10 +156,11 @@ def _centered(
     left = np.arange(len(point))
     for _ in range(_INNER):
         own, pull = point[left], theta[left]
-        z = own @ barrier.rows.T + barrier.offsets
-        slope = barrier.gradient(z) @ barrier.rows - pull
+        z, room = barrier.at(own)
+        gradient, hessian = barrier.derivatives(z, room)
+        slope = gradient @ barrier.rows - pull
         try:
-            found = np.linalg.solve(barrier.hessian(z), np.stack([-slope, pull], axis=2))
+            found = np.linalg.solve(hessian, np.stack([-slope, pull], axis=2))
         except np.linalg.LinAlgError:
             break
         move, ahead[left] = found[:, :, 0], found[:, :, 1]
@@ -177,7 +173,9 @@ def _centered(
         if not left.size:
             break
         step = np.asarray(move[open_], np.float64)
-        length = _length(barrier, own[open_], step, decrement[open_], pull[open_])
+        change, gain = step @ barrier.rows.T, np.sum(pull[open_] * step, axis=1)
+        bend = (2 * (z[open_] * change) @ barrier.gather, np.square(change) @ barrier.gather)
+        length = _length(room[open_], bend, decrement[open_], gain)
         point[left] += step * length[:, None]
     return settled, ahead
 
@@ -192,40 +190,37 @@ def _predicted(barrier: _Barrier, point: Vector, ahead: Vector, theta: Vector) -
         theta: the next weight times the directions, shape (n, d).
     """
     other = point + ahead
-    values = [
-        barrier.value(own @ barrier.rows.T + barrier.offsets) - np.sum(theta * own, axis=1)
-        for own in (point, other)
-    ]
+    values = [_value(barrier.at(own)[1]) - np.sum(theta * own, axis=1) for own in (point, other)]
     return np.where((values[1] < values[0])[:, None], other, point)
 
 
-def _multipliers(barrier: _Barrier, point: Vector, t: float, theta: Vector) -> Vector:
+def _multipliers(barrier: _Barrier, point: Vector, t: Vector, theta: Vector) -> Vector:
     """Return λ with Aᵀλ = θ: the gradient over t, and what one more Newton step would add."""
-    z = point @ barrier.rows.T + barrier.offsets
-    found = barrier.gradient(z) / t
-    hessian = barrier.hessian(z) / t
+    z, room = barrier.at(point)
+    gradient, hessian = barrier.derivatives(z, room)
+    found = gradient / t
     for _ in range(2):
-        rest = (theta - found @ barrier.rows)[:, :, None]
+        rest = t * (theta - found @ barrier.rows)
         try:
-            move = np.linalg.solve(hessian, rest)[:, :, 0]
+            move = np.linalg.solve(hessian, rest[:, :, None])[:, :, 0]
         except np.linalg.LinAlgError:
             break
-        more = barrier.turned(z, move @ barrier.rows.T) / t
-        if np.all(np.isfinite(more)):
-            found = found + more
+        more = barrier.turned(z, room, move @ barrier.rows.T) / t
+        good = np.all(np.isfinite(more), axis=1, keepdims=True)
+        found = found + np.where(good, more, 0.0)
     return np.asarray(found)
 
 
-def _length(
-    barrier: _Barrier, point: Vector, move: Vector, decrement: Vector, theta: Vector
-) -> Vector:
-    """Return step lengths that decrease the barrier, halved from 1 where whole ones might not."""
-    length = np.ones(len(point))
-    start = barrier.value(point @ barrier.rows.T + barrier.offsets)
-    gain = np.sum(theta * move, axis=1)
+def _length(room: Vector, bend: tuple[Vector, Vector], decrement: Vector, gain: Vector) -> Vector:
+    """Return step lengths that decrease the barrier, halved from 1 where whole ones might not.
+
+    At length s a part leaves room − s·(bend₀ + s·bend₁).
+    """
+    length = np.ones(len(room))
+    start = _value(room)
     for _ in range(50):
-        trial = point + length[:, None] * move
-        value = barrier.value(trial @ barrier.rows.T + barrier.offsets) - length * gain
+        s = length[:, None]
+        value = _value(room - s * (bend[0] + s * bend[1])) - length * gain
         bad = ~(value <= start - 0.1 * length * decrement + 1e-12 * np.abs(start))
         bad &= (decrement > _SAFE) | ~np.isfinite(value)
         if not np.any(bad):
