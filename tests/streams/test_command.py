@@ -160,6 +160,12 @@ def test_vectors_have_a_column_each(folder):
     assert found == pytest.approx(expected, abs=0.05)
 
 
+def test_no_name_of_a_column_is_a_formula_of_the_header(folder):
+    (folder / "run.toml").write_text(VECTORS.replace("beds", '"=1+1"'))
+    header, *_ = run(folder, "stream", "run.toml", lines=b"9,1\n").stdout
+    assert header[:4] == ["round", "'=1+1", "staff", "sd of =1+1"]
+
+
 ODD = [
     *BAD,
     b"\r",

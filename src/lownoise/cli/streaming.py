@@ -90,6 +90,8 @@ def stream(
 def _run(
     running: Stream, names: tuple[str, ...], rounds: Iterator[Vector], *, from_start: bool
 ) -> None:
+    from lownoise.release.answer_table import harmless
+
     header = not running.round
     skip = 0
     if from_start:
@@ -98,7 +100,8 @@ def _run(
         one = len(names) == 1
         heads = ["standard deviation"] if one else [f"sd of {n}" for n in names]
         heads += ["low", "high"] if one else [f"{end} of {n}" for end in _ENDS for n in names]
-        print(*(_quoted(field) for field in ("round", *names, *heads)), sep=",")  # noqa: T201
+        fields = [_quoted(harmless(field)) for field in ("round", *names, *heads)]
+        print(*fields, sep=",")  # noqa: T201
     last = running.last
     if from_start and last is not None:
         _print(running, last.first, last.answers)
