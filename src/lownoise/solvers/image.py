@@ -48,6 +48,7 @@ _LEANS = (1.0, 0.9, 1.1)
 _MOST_LEANING = 1024  # columns, each of which is compared with each
 _ROUNDS = 200
 _MANY = 500  # numbers beyond which evidence is not looked for more closely than to `_NEARLY`
+_MOST_TURNED, _FEWER = 2000, 100  # numbers; and rounds where they are many: later ones take longest
 _LARGEST = 2.0e8  # products a climb takes
 
 
@@ -243,7 +244,7 @@ def far_points(
         return None
     problem = Problem(queries=asked, order=order, moves=False, floor=0.1 * rtol)
     vertices = ImageVertices(columns, base)
-    found = generate(problem, vertices, rtol=rtol, most=_ROUNDS)
+    found = generate(problem, vertices, rtol=rtol, most=_ROUNDS if k * r <= 2 * _MANY else _FEWER)
     points = vertices.atoms[found.indices]
     dual = ImageDual(frozen(points), frozen(found.weights), frozen(found.query_weights))
     return dual, found.factor
@@ -287,7 +288,8 @@ class ImageVertices(AbstractVertices):
         self._base = base
         self._corners = signed_corners(base)
         cones = most_cones(columns.shape[1], base.dimension)  # by which all directions are seen
-        self._turns = base.ball_order == math.inf and not cones
+        few = columns.size <= _MOST_TURNED
+        self._turns = base.ball_order == math.inf and not cones and few
         self._random = np.random.default_rng(0)  # starts only: nothing that is released
         self.atoms = np.zeros((0, len(columns)))
 
