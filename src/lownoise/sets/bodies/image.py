@@ -443,10 +443,8 @@ def image_body(factor: Vector, base: AbstractUnitBall) -> ImageBody | SymmetricP
         return SymmetricPoints(frozen(factor.T.copy()))
     if not math.isinf(order) or base.dimension > _MOST_GENERATORS:
         return ImageBody(factor, base)
-    corners = np.empty((1 << (base.dimension - 1), len(factor)))
-    corners[0] = factor[:, 0]
+    corners = np.tile(factor[:, 0], (1 << (base.dimension - 1), 1))
     for j, generator in enumerate(factor.T[1:]):
-        known, others = corners[: 1 << j], corners[1 << j : 2 << j]
-        np.subtract(known, generator, out=others)
-        known += generator
+        np.subtract(corners[: 1 << j], generator, out=corners[1 << j : 2 << j])
+        corners[: 1 << j] += generator
     return SymmetricPoints(frozen(corners), ImageBody(factor, base))
