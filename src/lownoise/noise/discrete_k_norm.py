@@ -62,8 +62,8 @@ class DiscreteKNormNoise(AbstractNoise):
 
     Examples:
         >>> noise = DiscreteKNormNoise(5, 0.5)  # ε = 4
-        >>> noise.covariance()[0, 0].round(4)  # shared out, five numbers of ε = 2 have 0.5793
-        np.float64(0.2772)
+        >>> noise.covariance()[0, 0].round(4)  # shared out, five numbers of ε = 2 have 0.2896
+        np.float64(0.1386)
     """
 
     cells: int
