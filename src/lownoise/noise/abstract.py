@@ -19,7 +19,7 @@ from lownoise.errors import PlanError
 from lownoise.kinds import Kinds
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import fraction_up, grown, shrunk, sqrt_up, square_up, up
-from lownoise.privacy import noise_curve
+from lownoise.privacy import noise_curve, pure_curve
 from lownoise.samplers.lazy import rounded
 
 if TYPE_CHECKING:
@@ -66,6 +66,17 @@ def gaussian_loss(mu: float) -> Loss:
         2.0
     """
     return Loss(math.inf, 0.0, square_up(mu) / 2, mu)
+
+
+def pure_loss(epsilon: Fraction) -> Loss:
+    """Return what any noise reveals that is ε-DP: what randomised response does, rounded up.
+
+    Examples:
+        >>> pure_loss(Fraction(2)).epsilon, round(pure_loss(Fraction(2)).rho, 4)
+        (2.0, 1.5232)
+    """
+    rho, square = pure_curve.rho_up(epsilon), pure_curve.mu_square_up(epsilon)
+    return Loss(fraction_up(epsilon), 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
 
 
 def quotient_up(numerator: float, denominator: float) -> float:

@@ -20,10 +20,9 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.kinds import POSITIVE, Field
-from lownoise.noise.abstract import NOISES, AbstractNoise, Loss
+from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, pure_loss
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import fraction_up, grown, sqrt_up
-from lownoise.privacy import pure_curve
+from lownoise.numbers.rounding import grown
 from lownoise.samplers.laplace import two_sided_geometric
 from lownoise.sets.bodies import PointDifferences
 from lownoise.sets.norms import ImageNorm
@@ -93,11 +92,7 @@ class DiscreteKNormNoise(AbstractNoise):
         every = np.vstack([np.eye(self.dimension), -np.ones(self.dimension)])
         gauge = ImageNorm(frozen(np.full(self.cells, self.scale)), NormBall(self.cells, 1.0))
         epsilon = gauge.sensitivity_up(changes.mapped(every))
-        if not math.isfinite(epsilon):
-            return Loss(math.inf)
-        own = Fraction(epsilon)
-        rho, square = pure_curve.rho_up(own), pure_curve.mu_square_up(own)
-        return Loss(epsilon, 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
+        return pure_loss(Fraction(epsilon)) if math.isfinite(epsilon) else Loss(math.inf)
 
     def scaled(self, factor: float) -> Self:
         """Return it with so many times the scale."""

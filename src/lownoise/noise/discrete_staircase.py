@@ -20,10 +20,10 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.kinds import NONNEGATIVE, WHOLES, Field
-from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, sum_up
+from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, composed, pure_loss
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import fraction_up, grown, sqrt_up
-from lownoise.privacy import aside_curve, pure_curve
+from lownoise.numbers.rounding import fraction_up, grown
+from lownoise.privacy import aside_curve
 from lownoise.privacy.steps_curve import variation_up
 from lownoise.samplers.laplace import MOST
 from lownoise.samplers.lazy import below
@@ -132,8 +132,7 @@ class DiscreteStairs:
             return Loss(0.0, 0.0, 0.0, 0.0)
         whole = own * -(-steps // self.width)
         if whole > own:
-            rho, square = pure_curve.rho_up(whole), pure_curve.mu_square_up(whole)
-            return Loss(fraction_up(whole), 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
+            return pure_loss(whole)
         epsilon = fraction_up(whole)
         variation = variation_up(self.steps(scale), 1.0, euclidean=True)
         mu = aside_curve.mu_up(epsilon, variation)
@@ -248,13 +247,7 @@ class DiscreteStaircaseNoise(AbstractNoise):
         """Return what is revealed where each number moves as far as it can, rounded up."""
         parts = zip(self._laws, changes.widths().tolist(), strict=True)
         found = [law.loss(scale, most) for (law, scale), most in parts]
-        if len(found) == 1:
-            return found[0]
-        epsilon, rho = sum_up(own.epsilon for own in found), sum_up(own.rho for own in found)
-        if not math.isfinite(epsilon):
-            return Loss(math.inf)
-        square = sum((Fraction(own.mu) ** 2 for own in found), Fraction(0))
-        return Loss(epsilon, 0.0, rho, sqrt_up(fraction_up(square)))
+        return found[0] if len(found) == 1 else composed(found)
 
     def scaled(self, factor: float) -> Self:
         """Return it with so many times the scales."""
