@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown, sqrt_up
 from lownoise.samplers.laplace import MOST
 from lownoise.sensitivity.factors import DiagonalShape
-from lownoise.sensitivity.relations import SUBSTITUTE
+from lownoise.sensitivity.relations import SUBSTITUTE, checked_relation
 from lownoise.sensitivity.residuals.cost import parity_cost_up, parity_costs
 
 if TYPE_CHECKING:
@@ -57,6 +57,13 @@ class ParityChanges(AbstractStructure):
     steps: Vector
     counts: tuple[int, ...]
     shift: float
+
+    @classmethod
+    def of(cls, question: Parity, relation: Relation, steps: Vector) -> Self:
+        """Return what one neighbour changes of a question's parities, in such steps."""
+        costs = parity_costs(len(question.attributes), question.degrees, str(relation))
+        shift = 1.0 if checked_relation(relation).counted else 2.0
+        return cls(costs, steps, tuple(question.counts), shift)
 
     @property
     def dimension(self) -> int:
@@ -104,17 +111,12 @@ class ParityTotals(AbstractCountTotals["Parity"]):
     @cached_property
     def changes(self) -> ParityChanges:
         """The set of all changes that one neighbour makes to the integers."""
-        asked = self.question
-        costs = parity_costs(len(asked.attributes), asked.degrees, str(self.relation))
-        shift = 2.0 if self.size is not None else 1.0
-        return ParityChanges(costs, self.steps, tuple(asked.counts), shift)
+        return ParityChanges.of(self.question, self.relation, self.steps)
 
     @property
     def becoming(self) -> ParityChanges:
         """What a record changes that becomes another: some parities by 2, and not their number."""
-        asked = self.question
-        costs = parity_costs(len(asked.attributes), asked.degrees, SUBSTITUTE)
-        return ParityChanges(costs, self.steps, tuple(asked.counts), 2.0)
+        return ParityChanges.of(self.question, SUBSTITUTE, self.steps)
 
     @property
     def reading(self) -> TableQuery[Parities]:

@@ -27,7 +27,7 @@ from lownoise.errors import PlanError, QuestionError
 from lownoise.noise.cell_norm import cell_mechanism, stairs_mechanism, table_mechanism
 from lownoise.noise.discrete_k_norm import MOST_CELLS
 from lownoise.noise.independent import LaplaceNoise
-from lownoise.noise.parity import independent_parity
+from lownoise.noise.parity import ParityChanges, independent_parity
 from lownoise.noise.round import answer_variances
 from lownoise.noise.signed import LAWS, SIGNED, lattice, signed_mechanism
 from lownoise.numbers.arguments import checked_order
@@ -46,9 +46,7 @@ from lownoise.privacy import ApproxDP, GaussianDP, PureDP
 from lownoise.questions.attributes import check_labels
 from lownoise.release.guarantees import allowed
 from lownoise.release.terms import Terms
-from lownoise.sensitivity.relations import checked_relation
 from lownoise.sensitivity.residuals import marginal_orbits
-from lownoise.sensitivity.residuals.cost import parity_costs
 from lownoise.sensitivity.residuals.ordered import split_marginals
 
 if TYPE_CHECKING:
@@ -60,7 +58,6 @@ if TYPE_CHECKING:
     from lownoise.planning.comparing import Builders
     from lownoise.planning.request import Request
     from lownoise.questions import Marginals, Parity
-    from lownoise.sensitivity.relations import Relation
     from lownoise.sensitivity.residuals.signed import SignedTables
 
 _LARGE = 64.0  # an order as good as ∞ to a search
@@ -174,7 +171,7 @@ def pure_parity(question: Parity, request: Request) -> Builders:
         law = LAWS[name]
         part = within_lattice(request.epsilon) if law.on_lattice else 1.0
         epsilon = request.epsilon * part
-        scales = _scales_by_degree(question, relation, order, epsilon, size, law)
+        scales = _scales_by_degree(question, changes, order, epsilon, law)
         terms = Terms(
             question=question,
             budget=budget,
@@ -185,7 +182,8 @@ def pure_parity(question: Parity, request: Request) -> Builders:
         )
         return Plan(terms, status=_STATUS)
 
-    together = max(_changing(question, relation).sum(axis=1).tolist(), default=0.0)
+    changes = ParityChanges.of(question, relation, np.ones(len(question.degrees)))
+    together = max(changes.changing.sum(axis=1).tolist(), default=0.0)
     kept = [
         name
         for name, law in LAWS.items()
@@ -217,19 +215,11 @@ def _gaussian(request: Request) -> Request:
     return replace(request, budget=GaussianDP(1.0), mechanism=None)
 
 
-def _changing(question: Parity, relation: Relation) -> Vector:
-    """Return how many parities of each degree change together, a row a pattern, shape (n, k)."""
-    costs = parity_costs(len(question.attributes), question.degrees, str(relation))
-    shift = 1.0 if checked_relation(relation).counted else 2.0
-    return np.asarray(costs / shift**2)
-
-
 def _scales_by_degree(
     question: Parity,
-    relation: Relation,
+    changes: ParityChanges,
     order: float,
     epsilon: float,
-    size: int | None,
     law: type[AbstractIndependentNoise],
 ) -> Vector:
     """Return b of each degree, up to a factor, that errs nearly least; 0 where nothing moves.
@@ -237,7 +227,7 @@ def _scales_by_degree(
     Where all parities move together Σ n(ω b²)^{p/2} is least under Σ n/b = ε for b ∝ ω^{−p/(2p+2)}.
     Else those of `least_scales` are tried beside it; of noise of another law, the same.
     """
-    changing, shift = _changing(question, relation), 1.0 if size is None else 2.0
+    changing, shift = changes.changing, changes.shift
     moving = np.any(changing > 0, axis=0)
     weights, counts = question.degree_weights[moving], np.array(question.counts, float)[moving]
     power = 0.5 if math.isinf(order) else order / (2 * order + 2)
