@@ -19,7 +19,7 @@ from lownoise.certificate import order_norm
 from lownoise.noise.fitting import beside, gaussian_mean
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.gaussian import checked_weights, full_shape, plan_mean
+from lownoise.planning.gaussian import checked_weights, full_shape, least_terms, plan_mean
 from lownoise.planning.release_plan import Plan
 from lownoise.release.pure_bound import count_weight, farthest_mean, middle
 from lownoise.sensitivity.factors import DenseShape
@@ -90,13 +90,12 @@ def plan_means(question: Mean, request: Request) -> Plan:
             weights=weights,
             evidence=one.claim.dual,
             plain_evidence=plain.claim.dual,
-            mechanism=replace(mechanism, unit=request.unit),
+            mechanism=mechanism,
         )
         for mechanism in made
     ]
-    best = min(found, key=lambda terms: terms.compared * terms.mechanism.loss.mu)
     status = lifted.status if one.status == SOLVED else one.status
-    return Plan(replace(best, mechanism=replace(best.mechanism, unit=None)), status=status)
+    return Plan(least_terms(found, request.unit), status=status)
 
 
 def _totals(question: Mean, request: Request, chosen: Coordinates) -> Plan:
@@ -123,13 +122,8 @@ def _totals(question: Mean, request: Request, chosen: Coordinates) -> Plan:
     shape = DenseShape(np.linalg.cholesky(covariance))
     relation, mu = checked_relation(request.relation), request.gaussian_parameter
     other = gaussian_mean(question, relation, request.size, shape, mu, chosen)
-    found = [
-        replace(made.terms, mechanism=replace(mechanism, unit=request.unit))
-        for mechanism in (made.terms.mechanism, other)
-    ]
-    best = min(found, key=lambda terms: terms.compared * terms.mechanism.loss.mu)
-    terms = replace(best, mechanism=replace(best.mechanism, unit=made.terms.mechanism.unit))
-    return replace(made, terms=terms)
+    found = [made.terms, replace(made.terms, mechanism=other)]
+    return replace(made, terms=least_terms(found, request.unit))
 
 
 def apart(

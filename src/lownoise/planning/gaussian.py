@@ -36,12 +36,15 @@ from lownoise.solvers.product import solve_product
 from lownoise.solvers.solve import weight_for_share
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike
 
     from lownoise.noise import AdditiveMechanism
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.request import Request
     from lownoise.privacy import Budget
+    from lownoise.privacy.units import PrivacyUnit
     from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies import AbstractBody
@@ -166,6 +169,22 @@ def checked_weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
         i = int(wrong[0])
         raise PlanError(f"weights[{i}]={given[i]:g} is out of range; give one in [1e-100, 1e100]")
     return given
+
+
+def least_terms(every: Sequence[Terms], unit: PrivacyUnit | None) -> Terms:
+    """Return those with the least error of their noise at μ = 1, a unit's rows hidden together.
+
+    Args:
+        every: terms that differ in their mechanisms, one or more; of equals it is the first.
+        unit: whose rows are hidden together; None where each row is.
+    """
+
+    def error(terms: Terms) -> float:
+        own = replace(terms, mechanism=replace(terms.mechanism, unit=unit))
+        mu: float = own.mechanism.loss.mu
+        return own.compared * mu
+
+    return min(every, key=error)
 
 
 def full_shape(solution: Solution) -> AbstractShape:

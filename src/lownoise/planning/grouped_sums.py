@@ -23,7 +23,7 @@ from lownoise.noise.exchanges import exchange_up
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.group_noise import gaussian_groups, group_mechanism
 from lownoise.noise.mechanism import SHOWN, covering
-from lownoise.planning.gaussian import full_shape, plan_mean
+from lownoise.planning.gaussian import full_shape, least_terms, plan_mean
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.sums import check_coming
 from lownoise.release.terms import Terms
@@ -107,13 +107,12 @@ def plan_totals(
             order=order,
             weights=own.weights,
             evidence=dual,
-            mechanism=replace(each, unit=request.unit),
+            mechanism=each,
         )
         for each in every
     ]
-    best = min(terms, key=lambda each: each.compared * each.mechanism.loss.mu)
     status = tables.status if values.status == SOLVED else values.status
-    return Plan(replace(best, mechanism=replace(best.mechanism, unit=None)), status=status)
+    return Plan(least_terms(terms, request.unit), status=status)
 
 
 def of_totals(question: AbstractGrouped, request: Request) -> Request:
