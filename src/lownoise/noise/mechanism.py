@@ -113,11 +113,6 @@ class AdditiveMechanism:
         """As of the totals."""
         return self.totals.reading
 
-    @property
-    def apart(self) -> bool:
-        """Whether `read` alone knows how a table is read."""
-        return self.reading is None
-
     def checked(self, records: Any) -> Any:  # noqa: ANN401
         """Return what was read, as `AbstractTotals.checked`."""
         return self.totals.checked(records)

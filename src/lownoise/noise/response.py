@@ -106,11 +106,6 @@ class ResponseMechanism:
         """What is asked of a table."""
         return self.question.reading
 
-    @property
-    def apart(self) -> bool:
-        """Whether `read` alone knows how a table is read."""
-        return self.reading is None
-
     def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
         """Return how many rows each record has.
 

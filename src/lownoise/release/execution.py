@@ -146,8 +146,8 @@ def _rows_of(unit: PrivacyUnit | None) -> tuple[Any, ...] | None:
 def _each(every: Sequence[Terms], table: Any) -> list[Any]:  # noqa: ANN401
     """Return what each reads of a table, whose rows are read once for all that say what they ask.
 
-    Of others, and of other units, it is read again, and where a unit's rows add up to other
-    integers; where a table gives its rows once, all are kept.
+    Of others, of which `read` alone knows how, and of other units it is read again, and where a
+    unit's rows add up to other integers; where a table gives its rows once, all are kept.
     """
     from lownoise.engines.frames import kept
     from lownoise.engines.queries import read_all
@@ -155,7 +155,7 @@ def _each(every: Sequence[Terms], table: Any) -> list[Any]:  # noqa: ANN401
 
     found: dict[int, Any] = {}
     passes: list[_Pass] = []
-    apart = [i for i, own in enumerate(every) if own.mechanism.apart]
+    apart = [i for i, own in enumerate(every) if own.mechanism.reading is None]
     for i, own in enumerate(every):
         if i not in apart and not any(one.takes(i, own) for one in passes):
             passes.append(_Pass(own.privacy_unit, own.mechanism.added, [i]))
