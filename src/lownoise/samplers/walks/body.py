@@ -14,6 +14,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix
 from lownoise.numbers.rounding import grown, growth, up
 from lownoise.samplers.lazy import Composed, settled
+from lownoise.samplers.uniform import AbstractUniform
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -169,3 +170,19 @@ class RoundBody:
     def mapped(self, point: Lazy) -> Lazy:
         """Return F·u for a point u of K, known by its bits so far."""
         return Composed(self.dimension, (point,), self.image)
+
+
+class AbstractRound(AbstractUniform):
+    """Points of F·K, nearly uniform or exactly, however they are drawn."""
+
+    body: RoundBody
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.body.dimension
+
+    @property
+    def estimated(self) -> bool:
+        """Yes: `second_moment` is given, simulated or summed over cells, and no claim needs it."""
+        return True

@@ -23,7 +23,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import up
 from lownoise.samplers.lazy import WORD, Lazy, UniformBits
-from lownoise.samplers.uniform import AbstractUniform
+from lownoise.samplers.walks.body import AbstractRound
 from lownoise.samplers.walks.increments import Anchored
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Grid:
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GridWalk(AbstractUniform):
+class GridWalk(AbstractRound):
     """Points of F·K by the grid walk.
 
     Args:
@@ -133,16 +133,6 @@ class GridWalk(AbstractUniform):
                 f"the grid walk takes {self.steps} steps in {self.dimension} coordinates, more "
                 f"than {MOST_STEPS}; use the proximal walk"
             )
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.body.dimension
-
-    @property
-    def estimated(self) -> bool:
-        """Yes: `second_moment` is a sum over cells, and no claim rests on it."""
-        return True
 
     @cached_property
     def grid(self) -> Grid:

@@ -32,7 +32,7 @@ from flint import arb
 from lownoise.errors import PlanError
 from lownoise.numbers.rounding import CROSS, grown, growth
 from lownoise.samplers.lazy import WORD, Lazy, UniformBits, settled
-from lownoise.samplers.uniform import AbstractUniform
+from lownoise.samplers.walks.body import AbstractRound
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Anchored, Increments
 from lownoise.samplers.walks.mixing import Proximal, moment, points_after
 
@@ -51,7 +51,7 @@ _WILD = 2.0**-104  # over twice the chance that a normal number is wild, on both
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class InAndOut(AbstractUniform):
+class InAndOut(AbstractRound):
     """Points of F·K after so many steps of the walk in K.
 
     Where the membership is exact, the density is within 1 ± `relative` of the uniform one; noise
@@ -93,16 +93,6 @@ class InAndOut(AbstractUniform):
         if self.steps < 1:
             raise PlanError(f"InAndOut.steps={self.steps} is below 1; give at least one step")
         _ = self.proof
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.body.dimension
-
-    @property
-    def estimated(self) -> bool:
-        """Yes: `second_moment` is simulated, and no claim rests on it."""
-        return True
 
     @cached_property
     def proof(self) -> Proximal:

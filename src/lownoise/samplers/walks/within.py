@@ -22,7 +22,7 @@ from lownoise.numbers.arrays import frozen, matrix
 from lownoise.numbers.normals import NormalVector, normals
 from lownoise.numbers.rounding import ROUGH, grown
 from lownoise.samplers.lazy import Composed
-from lownoise.samplers.uniform import AbstractUniform
+from lownoise.samplers.walks.body import AbstractRound
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -42,7 +42,7 @@ _LEAST_SHARE = 1e-300
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Within(AbstractUniform):
+class Within(AbstractRound):
     """Uniform points of F·K, by trying those of the ball of radius `outer` around K.
 
     Args:
@@ -74,16 +74,6 @@ class Within(AbstractUniform):
         if found.shape != (self.dimension, self.dimension):
             raise PlanError(f"Within.moment has shape {found.shape}; give a row a coordinate")
         object.__setattr__(self, "moment", frozen(found))
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.body.dimension
-
-    @property
-    def estimated(self) -> bool:
-        """Yes: `second_moment` is what was given, and no claim rests on it."""
-        return True
 
     @property
     def work(self) -> float:
