@@ -171,20 +171,23 @@ def checked_weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
     return given
 
 
-def least_terms(every: Sequence[Terms], unit: PrivacyUnit | None) -> Terms:
-    """Return those with the least error of their noise at μ = 1, a unit's rows hidden together.
+def with_least(
+    terms: Terms, mechanisms: Sequence[AdditiveMechanism], unit: PrivacyUnit | None
+) -> Terms:
+    """Return terms with the mechanism that errs least at μ = 1, all rows of a unit hidden together.
 
     Args:
-        every: terms that differ in their mechanisms, one or more; of equals it is the first.
+        terms: all but the mechanism.
+        mechanisms: one or more; of equals it is the first.
         unit: whose rows are hidden together; None where each row is.
     """
 
-    def error(terms: Terms) -> float:
-        own = replace(terms, mechanism=replace(terms.mechanism, unit=unit))
+    def error(mechanism: AdditiveMechanism) -> float:
+        own = replace(terms, mechanism=replace(mechanism, unit=unit))
         mu: float = own.mechanism.loss.mu
         return own.compared * mu
 
-    return min(every, key=error)
+    return replace(terms, mechanism=min(mechanisms, key=error))
 
 
 def full_shape(solution: Solution) -> AbstractShape:

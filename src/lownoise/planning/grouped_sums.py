@@ -23,7 +23,7 @@ from lownoise.noise.exchanges import exchange_up
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.group_noise import gaussian_groups, group_mechanism
 from lownoise.noise.mechanism import SHOWN, covering
-from lownoise.planning.gaussian import full_shape, least_terms, plan_mean
+from lownoise.planning.gaussian import full_shape, plan_mean, with_least
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.sums import check_coming
 from lownoise.release.terms import Terms
@@ -100,19 +100,16 @@ def plan_totals(
                 every += _Parted(question, size, own, far, orbits, known).made(parameter)
     every += [gaussian_groups(question, each, tables.noise, parameter, size) for each in shapes]
     dual = GroupDual(values=own.evidence, plain=own.plain_evidence, tables=tables.dual, apart=apart)
-    terms = [
-        Terms(
-            question=question,
-            budget=request.budget,
-            order=order,
-            weights=own.weights,
-            evidence=dual,
-            mechanism=each,
-        )
-        for each in every
-    ]
+    terms = Terms(
+        question=question,
+        budget=request.budget,
+        order=order,
+        weights=own.weights,
+        evidence=dual,
+        mechanism=every[0],
+    )
     status = tables.status if values.status == SOLVED else values.status
-    return Plan(least_terms(terms, request.unit), status=status)
+    return Plan(with_least(terms, every, request.unit), status=status)
 
 
 def of_totals(question: AbstractGrouped, request: Request) -> Request:
