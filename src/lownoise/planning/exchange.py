@@ -19,7 +19,7 @@ from lownoise.certificate import order_norm
 from lownoise.noise.fitting import beside, gaussian_mean
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.gaussian import checked_weights, full_shape, least_terms, plan_mean
+from lownoise.planning.gaussian import checked_weights, full_shape, plan_mean, with_least
 from lownoise.planning.release_plan import Plan
 from lownoise.release.pure_bound import count_weight, farthest_mean, middle
 from lownoise.sensitivity.factors import DenseShape
@@ -84,18 +84,14 @@ def plan_means(question: Mean, request: Request) -> Plan:
         made.append(
             gaussian_mean(question, ADD_REMOVE, None, shape, mu, chosen, multipliers, about)
         )
-    found = [
-        replace(
-            lifted.terms,
-            weights=weights,
-            evidence=one.claim.dual,
-            plain_evidence=plain.claim.dual,
-            mechanism=mechanism,
-        )
-        for mechanism in made
-    ]
+    terms = replace(
+        lifted.terms,
+        weights=weights,
+        evidence=one.claim.dual,
+        plain_evidence=plain.claim.dual,
+    )
     status = lifted.status if one.status == SOLVED else one.status
-    return Plan(least_terms(found, request.unit), status=status)
+    return Plan(with_least(terms, made, request.unit), status=status)
 
 
 def _totals(question: Mean, request: Request, chosen: Coordinates) -> Plan:
@@ -122,8 +118,8 @@ def _totals(question: Mean, request: Request, chosen: Coordinates) -> Plan:
     shape = DenseShape(np.linalg.cholesky(covariance))
     relation, mu = checked_relation(request.relation), request.gaussian_parameter
     other = gaussian_mean(question, relation, request.size, shape, mu, chosen)
-    found = [made.terms, replace(made.terms, mechanism=other)]
-    return replace(made, terms=least_terms(found, request.unit))
+    every = [made.terms.mechanism, other]
+    return replace(made, terms=with_least(made.terms, every, request.unit))
 
 
 def apart(
@@ -173,13 +169,27 @@ def _multipliers(body: Any, beside_count: float) -> Vector | None:  # noqa: ANN4
 
 
 def _least(error: Callable[[float], float], low: float) -> float:
-    """Return where a function of one number, in logarithms convex or nearly, is least."""
-    a, b = math.log(low), math.log(low * _MOST)
+    """Return how wide sums are best: as little as may be, or a width beyond it."""
+    return min(low, least_between(error, low, low * _MOST), key=error)
+
+
+def least_between(error: Callable[[float], float], low: float, high: float) -> float:
+    """Return about where a function is least between two numbers above 0, by thirds of logarithms.
+
+    Args:
+        error: falls, and then rises.
+        low: the one.
+        high: the other.
+
+    Examples:
+        >>> round(least_between(lambda x: x + 4 / x, 0.1, 100.0), 6)
+        2.0
+    """
+    a, b = math.log(low), math.log(high)
     for _ in range(_SEARCH):
-        one, two = a + (b - a) / 3, b - (b - a) / 3
-        if error(math.exp(one)) <= error(math.exp(two)):
-            b = two
+        third = (b - a) / 3
+        if error(math.exp(a + third)) <= error(math.exp(b - third)):
+            b -= third
         else:
-            a = one
-    ends = low, math.exp((a + b) / 2)
-    return min(ends, key=error)
+            a += third
+    return math.exp((a + b) / 2)

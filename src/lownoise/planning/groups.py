@@ -19,6 +19,7 @@ from lownoise.noise.measured import MeasuredTables
 from lownoise.noise.mechanism import covering
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
+from lownoise.planning.exchange import least_between
 from lownoise.planning.gaussian import plan_mean
 from lownoise.planning.grouped_sums import LEFT, of_totals, plan_totals
 from lownoise.planning.pure import pure_means
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
 _PROVED = 0.01  # a gap that is small enough without evidence on differences
 _EVEN = 0.5  # of what a record may reveal, for its count: where it changes its group that is free
 _FARTHEST = 4.0  # what noise on the sums of all rows is multiplied by, or divided, at most
-_SEARCH = 60
 _WORTH = 0.01  # of the error: less is not worth noise on several tables
 _LEAST, _ROUGH = 0.01, 1e-3  # of a share
 
@@ -197,14 +197,7 @@ def _all_rows(
         paid = max(paid, changes.cost_up(tried))
         return order_norm(errors, order, copies) * math.sqrt(paid)
 
-    low, high = -math.log(_FARTHEST), math.log(_FARTHEST)
-    for _ in range(_SEARCH):
-        ends = low + (high - low) / 3, high - (high - low) / 3
-        if cost(math.exp(ends[0])) <= cost(math.exp(ends[1])):
-            high = ends[1]
-        else:
-            low = ends[0]
-    best = math.exp((low + high) / 2)
+    best = least_between(cost, 1 / _FARTHEST, _FARTHEST)
     return np.asarray(apart + best * (variances - apart))
 
 
