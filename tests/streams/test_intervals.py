@@ -3,7 +3,7 @@
 
 Mutants, each seen red: intervals of all rounds that are those of each; of a round that are those of
 another; noise of rounds taken for independent; a level taken for what is outside; rounding of
-values left out.
+values left out; the greatest draw taken for what so few tell nothing of.
 """
 
 import itertools
@@ -16,6 +16,7 @@ from scipy.stats import binom
 import lownoise as ln
 from lownoise.errors import PlanError, StreamError
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.guarantees import tail_quantile
 from lownoise.release.regions import simultaneous_quantile
 from lownoise.streams.progress import noise_of
 from streams.kinds import TAKEN, WORKLOADS, factors
@@ -86,6 +87,7 @@ def test_joint_ones_make_use_of_how_rounds_depend():
 def test_some_rounds_have_those_of_all(name):
     for together in (None, 5):
         every = made(name).half_widths(together=together)
+        assert len(every) == (together or ROUNDS)
         assert np.array_equal(every[3:5], made(name).half_widths(4, 2, together=together))
 
 
@@ -93,7 +95,7 @@ def test_some_rounds_have_those_of_all(name):
 def test_draws_have_the_covariance_of_the_noise(name):
     """To six deviations of each entry's mean over 20,000 draws; a chance below 10^-6."""
     mechanism = made(name).terms.mechanism
-    drawn = np.concatenate(list(mechanism.errors()), axis=1)[:, :, 0]
+    drawn = np.concatenate(list(mechanism.errors(0.5)), axis=1)[:, :, 0]
     deviations = mechanism.deviations(0, ROUNDS)[:, 0]
     scaled = drawn / deviations[:, None]
     if name == "tree":
@@ -158,10 +160,30 @@ def test_what_cannot_be_drawn_keeps_to_inequalities():
     assert 9 < together < 20
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_levels_beyond_what_draws_tell_keep_to_inequalities(name):
+    """The greatest of 20,000 draws is above the quantile of 1 - 10^-6 with a chance of 2%."""
+    stream, high = made(name), 1 - 1e-6
+    mechanism = stream.terms.mechanism
+    alone = stream.half_widths(level=high)
+    for together in (1, 3, ROUNDS):
+        assert np.all(stream.half_widths(together=together, level=high) >= alone[:together])
+    wide = alone - mechanism.off
+    least = tail_quantile(1e-6) if name in PURE else simultaneous_quantile(high, 1)
+    assert np.all(wide >= 0.999999 * least * mechanism.deviations(0, ROUNDS))
+    assert mechanism.widest(high) == pytest.approx(np.max(wide))
+
+
 def test_what_rounding_values_may_move_is_in_them():
     mechanism = made("tree").terms.mechanism
     moved = float(mechanism.workload.longest * mechanism.coding.slack[0])
     assert mechanism.off[0] >= moved * mechanism.coding.step[0] > 0
+    for name in ("optimal", "pair"):  # of no chance of the noise, nothing else is left
+        off = made(name).terms.mechanism.off
+        for together in (None, 1):
+            own = made(name).half_widths(1, 1, level=1e-300, together=together)
+            assert np.all(own >= off)
+            assert np.all(off > 0)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +193,8 @@ def test_what_rounding_values_may_move_is_in_them():
         ({"level": "0.9"}, PlanError),
         ({"first": 0}, StreamError),
         ({"count": ROUNDS + 1}, StreamError),
+        ({"first": 4, "count": 2, "together": 4}, StreamError),
+        ({"first": 5, "together": 4}, StreamError),
         ({"together": 0}, StreamError),
         ({"together": ROUNDS + 1}, StreamError),
         ({"together": True}, StreamError),

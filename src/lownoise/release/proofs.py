@@ -411,8 +411,8 @@ def _hoeffding(mechanism: ResponseMechanism, outside: float) -> Vector:
 def _simulated(mechanism: AdditiveMechanism, outside: float, missed: float = _MISSED) -> bool:
     """Return whether so many draws as are needed can be made."""
     answers = mechanism.deviations.size
-    enough = (1 - outside) ** _DRAWS <= missed
-    return enough and _DRAWS * max(answers, mechanism.length) <= _MOST_NUMBERS
+    few = _DRAWS * max(answers, mechanism.length) <= _MOST_NUMBERS
+    return few and enough(_DRAWS, outside, missed)
 
 
 def _mean_error(terms: Terms) -> float:
@@ -438,8 +438,18 @@ def covering_rank(count: int, outside: float, missed: float = _MISSED) -> int:
 
     The number of draws beyond the quantile is binomial with mean count·outside; the one that is
     taken has k draws beyond it, with P(Binomial ≤ k) ≤ `missed`.
+
+    Raises:
+        PlanError: where `enough` says that not even the greatest is.
     """
     from scipy.stats import binom
 
+    if not enough(count, outside, missed):
+        raise PlanError("a chance so small is not told by draws; ask for a lower level")
     k = int(binom.ppf(missed, count, outside)) - 1
     return count - 1 - max(k, 0)
+
+
+def enough(count: int, outside: float, missed: float = _MISSED) -> bool:
+    """Return whether the greatest of `count` is above the quantile but with chance `missed`."""
+    return (1 - outside) ** count <= missed

@@ -53,7 +53,7 @@ class Banded(Guaranteed):
 
         Args:
             first: the first of the rounds, from 1.
-            count: how many; by default all that are left.
+            count: how many; by default all that are left, of those together.
             level: the chance with which each covers the answer without noise; that is of the
                 noise, and no statement about how values came about.
             together: by default that is of each answer alone; with a number of rounds, of all
@@ -61,12 +61,12 @@ class Banded(Guaranteed):
 
         Returns:
             Shape (count, d). The noise of rounds is dependent, and that is made use of: by draws
-            with a public seed, of as many rounds as can be drawn; beyond, by what holds for
-            numbers however dependent, which is wider.
+            with a public seed, of as many rounds as can be drawn and up to the levels that so many
+            draws tell of; beyond, by what holds for numbers however dependent, which is wider.
 
         Raises:
             PlanError: where `level` is not between 0 and 1.
-            StreamError: where there are no such rounds.
+            StreamError: where there are no such rounds, or some are behind those together.
 
         Examples:
             >>> import lownoise as ln

@@ -132,7 +132,7 @@ class StreamMechanism(AbstractStreamMechanism):
         except PlanError:
             return most
 
-    def errors(self) -> Iterator[Vector]:
+    def errors(self, outside: float) -> Iterator[Vector]:
         """Return draws of the errors of all answers: B·ξ·Lᵀ, and what hides roundings."""
         n, sources = self.workload.rounds, self.shape.sources
         through = self.answer_rows @ np.stack(list(map(self.shape.apply, np.eye(sources))), axis=1)
@@ -143,7 +143,7 @@ class StreamMechanism(AbstractStreamMechanism):
             hidden = normals(randomness, n, k, side.shape[1])
             return np.asarray(unit @ through.T + hidden @ side.T)
 
-        return starmap(drawn, drawing(n * (sources + side.shape[1])))
+        return starmap(drawn, drawing(n * (sources + side.shape[1]), outside))
 
     @property
     def keeps(self) -> bool:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 MECHANISMS = ("laplace", "k_norm")  # the noises that sums of a stream can have
 _WIDEST = 4  # rounds whose intervals are looked at
+_LIKELY = 0.5  # a chance outside that any draws tell of
 _FAR = 64.0  # deviations: a chance below e^-90
 
 
@@ -136,12 +137,12 @@ class PureStreamMechanism(AbstractStreamMechanism):
     @cached_property
     def _strays(self) -> Strays:
         own = self.pair.variances(0, self.workload.rounds)
-        return strays(self.errors(), np.argsort(-own, kind="stable")[:_WIDEST])
+        return strays(self.errors(_LIKELY), np.argsort(-own, kind="stable")[:_WIDEST])
 
-    def errors(self) -> Iterator[Vector]:
+    def errors(self, outside: float) -> Iterator[Vector]:
         """Return draws of the errors of all answers, as floats add up the noise of sums."""
         counts, r = [count for count, _ in self.pair.levels], self.coding.step.size
-        several = drawing(sum(counts) * r)
+        several = drawing(sum(counts) * r, outside)
         workload = self.workload.matrix()
 
         def drawn(k: int, randomness: SimulationRandomness) -> Vector:
@@ -181,15 +182,17 @@ class PureStreamMechanism(AbstractStreamMechanism):
     def widest(self, level: float) -> float:
         """Return that of draws in the rounds of the greatest deviations.
 
-        Where draws would be too many, what all numbers with log-concave noise keep to.
+        Where draws would be too many, or tell nothing of so high a level, what all numbers with
+        log-concave noise keep to.
         """
         outside = 1 - level
         try:
             errors = np.abs(self._strays.errors)
+            rank = covering_rank(len(errors), outside)
         except PlanError:
             return tail_quantile(outside) * self.largest_deviation
         rising = np.sort(errors.reshape(len(errors), -1), axis=0)
-        return float(np.max(rising[covering_rank(len(errors), outside)]))
+        return float(np.max(rising[rank]))
 
     def all_noise(self, randomness: Randomness) -> Integers:
         """Return the noise of all values, shape (n, r)."""

@@ -137,11 +137,14 @@ class AbstractStreamMechanism(ABC):
         """Return the greatest half width of an interval of so much chance, over all rounds."""
 
     @abstractmethod
-    def errors(self) -> Iterator[Vector]:
+    def errors(self, outside: float) -> Iterator[Vector]:
         """Return draws of the errors of all answers, with a public seed; shape (n, k, d) each.
 
+        Args:
+            outside: the least chance that they are asked about.
+
         Raises:
-            PlanError: where they are too many to be drawn; before anything is.
+            PlanError: where they are too many, or the chance too small; before any is drawn.
         """
 
     @abstractmethod
@@ -167,11 +170,11 @@ class AbstractStreamMechanism(ABC):
         """Return what draws say of a level, which are made once for it.
 
         Raises:
-            PlanError: where they would be too many.
+            PlanError: where they would be too many, or tell nothing of so high a level.
         """
         known = self._quantiles
         if level not in known:
-            drawn = self.errors()
+            drawn = self.errors(1 - level)
             known[level] = quantiles(drawn, self.deviations(0, self.workload.rounds), level)
         return known[level]
 

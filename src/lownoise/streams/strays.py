@@ -15,7 +15,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.release.proofs import covering_rank
+from lownoise.release.proofs import covering_rank, enough
 from lownoise.samplers.uniform.abstract import uniforms
 
 if TYPE_CHECKING:
@@ -58,17 +58,19 @@ class Quantiles:
     joint: Vector
 
 
-def drawing(numbers: int) -> Iterator[tuple[int, SimulationRandomness]]:
+def drawing(numbers: int, outside: float) -> Iterator[tuple[int, SimulationRandomness]]:
     """Yield how many draws are made at once, until there are enough, and where they come from.
 
     Args:
         numbers: that one draw takes.
+        outside: the least chance that draws are asked about.
 
     Raises:
-        PlanError: where they are too many to be drawn; before anything is.
+        PlanError: where they are too many for as many draws as tell of that chance; before
+            anything is drawn.
     """
     draws = min(_DRAWS, int(_MOST_NUMBERS // max(numbers, 1)))
-    if draws < _FEWEST:
+    if draws < _FEWEST or not enough(draws, outside):
         raise PlanError("answers are too many to draw; ask for standard deviations")
     randomness, together = SimulationRandomness(_SEED), max(_TOGETHER // max(numbers, 1), 1)
     return ((min(together, draws - start), randomness) for start in range(0, draws, together))

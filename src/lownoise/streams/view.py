@@ -131,36 +131,37 @@ class StreamView(AbstractView["Running"]):
 
         Args:
             first: the first of the rounds, from 1.
-            count: how many; by default all that are left.
+            count: how many; by default all that are left of them.
             level: the chance of each alone.
             together: of how many rounds, from the first of the stream, that is the chance of all.
 
         Raises:
             PlanError: where `level` is not between 0 and 1.
-            StreamError: where there are no such rounds.
+            StreamError: where there are no such rounds, or some are not among those together.
         """
         level, mechanism = checked_level(level), self.mechanism
-        start, shown = self._rounds(first, count)
+        if together is not None:
+            self._rounds(1, together)
+        start, shown = self._rounds(first, count, together)
         if together is None:
             own = mechanism.apart(level, start, shown)
         else:
-            self._rounds(1, together)
             own = mechanism.joint(level, together) * mechanism.deviations(start, shown)
         return frozen(own + mechanism.off)
 
-    def _rounds(self, first: int, count: int | None) -> tuple[int, int]:
+    def _rounds(self, first: int, count: int | None, last: int | None = None) -> tuple[int, int]:
         """Return the first of some rounds, from 0, and how many they are.
 
         Raises:
             StreamError: where there are no such rounds.
         """
-        rounds = self.question.workload.rounds
+        rounds = self.question.workload.rounds if last is None else last
         whole = _is_integer(first) and (count is None or _is_integer(count))
         shown = rounds - first + 1 if whole and count is None else count
         if not whole or shown is None or not 1 <= first <= first + shown - 1 <= rounds:
             raise StreamError(
-                f"first={quoted(first)} and count={quoted(count)} are no rounds of the stream; "
-                f"give rounds from 1 to {rounds}",
+                f"first={quoted(first)} and count={quoted(count)} are no rounds of the stream"
+                f"{'' if last is None else ' that hold together'}; give rounds from 1 to {rounds}",
             )
         if shown > _MOST_SHOWN:
             raise StreamError(f"count={shown:,} is too many at once; give at most {_MOST_SHOWN:,}")
