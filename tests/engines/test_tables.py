@@ -612,6 +612,8 @@ AMAZON = (
     "https://b.s3.eu-west-1.amazonaws.com/k/1.parquet",
     "https://b.s3-eu-west-1.amazonaws.com/k%2F1.parquet",
     "https://B.s3.dualstack.us-east-2.amazonaws.com:443/k/1.parquet",
+    "https://b.s3.amazonaws.com./k/1.parquet",
+    "https://b%2Es3.amazonaws.com:0443/k/1.parquet",
     "https://s3.amazonaws.com/b/k/1.parquet",
     "https://s3.cn-north-1.amazonaws.com.cn/b/k/1.parquet",
 )

@@ -273,8 +273,8 @@ def _rows_of(file: File) -> tuple[str, set[str]]:
         ...     return _rows_of(File(Path("x.parquet"), "x", address=address))
         >>> rows("https://s3.eu-west-1.amazonaws.com/b/k%20.parquet")
         ('s3://b/k .parquet', set())
-        >>> rows("https://my.b.s3.amazonaws.com:443/k")
-        ('s3://my.b/k', set())
+        >>> rows("https://my.b.s3.amazonaws.com:443/k"), rows("https://my%2Eb.S3.amazonaws.com.:/k")
+        (('s3://my.b/k', set()), ('s3://my.b/k', set()))
         >>> found, objects = rows("https://b.example/c/k")
         >>> found, sorted(objects)
         ('b.example/c/k', ['s3://b.example/c/k', 's3://b/c/k', 's3://c/k'])
@@ -284,9 +284,12 @@ def _rows_of(file: File) -> tuple[str, set[str]]:
     own = file.address.partition("?")[0] if _VARIABLE.fullmatch(file.shown) else file.address
     if not own.startswith("https://"):
         return _LITERAL.sub(r"\1", own), set()
-    # host in any case, the usual port, letters by their numbers
+    # host in any case and with the root's dot, the usual port, letters by their numbers
     host, slash, path = own.removeprefix("https://").partition("/")
-    host, path = host.lower().removesuffix(":443"), unquote(path)
+    name, _, port = unquote(host).lower().partition(":")
+    port = port.lstrip("0")
+    host = name.rstrip(".") + (f":{port}" if port not in ("", "443") else "")
+    path = unquote(path)
     if amazon := _AMAZON.fullmatch(host):
         bucket = amazon["bucket"]
         return f"s3://{path}" if bucket is None else f"s3://{bucket}/{path}", set()
