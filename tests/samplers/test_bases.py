@@ -141,6 +141,23 @@ def test_tries_are_about_as_many_as_is_said(count, d):
     assert 1 / 1.6 < taken * uniform.tries / made < 1.6
 
 
+def test_a_batch_may_have_nothing_that_comes_to_a_try():
+    """Of 63 axes and one of them again most choices are given up, and now and then all of a batch.
+
+    A batch of 20 is, with a chance of (1 − 2/√128)^20 = 0.02; so of 400 points one is, but for
+    (1 − 0.02)^400 = 3e-4, and the seed is one of those where it is.
+    """
+    uniform = UniformBases(np.vstack([np.eye(63), np.eye(63)[:1]]), moment=np.eye(63))
+    randomness = SimulationRandomness(1)
+    kernel, empty = uniform._kernel, 0
+    for _ in range(400):
+        found = kernel.tried(2 * uniform.tries, randomness)
+        empty += not len(found.others)
+        assert found.signs.shape == (len(found.others), 64)
+    assert empty
+    assert uniform.simulate(3, randomness).shape == (3, 63)
+
+
 def test_what_cannot_be_sampled_is_refused_in_one_line():
     for points, said in (
         (np.eye(3), "3 in 3 dimensions; give more"),

@@ -285,7 +285,9 @@ class _Kernel:
         n, k = self.rows.shape
         most = max(min(count, _NUMBERS // (n * k)), _LEAST_TRIES)
         others, shares = self._others(int(most), randomness)
-        words = randomness.words(len(others) * -(-n // WORD)).reshape(len(others), -1)
+        # of which there may be none: where few points depend on each other most tries are given up
+        wide = -(-n // WORD)
+        words = randomness.words(len(others) * wide).reshape(len(others), wide)
         bits = np.unpackbits(words.view(np.uint8), axis=1)[:, :n]
         signs = np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
         free = signs.copy()
