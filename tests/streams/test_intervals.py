@@ -201,8 +201,14 @@ def test_what_rounding_values_may_move_is_in_them():
     ],
 )
 def test_what_is_no_level_or_round_is_refused(given, error):
-    with pytest.raises(error):
+    with pytest.raises(error, match=next(iter(given))):
         made("optimal").half_widths(**given)
+
+
+def test_more_rounds_than_are_shown_at_once_have_intervals_together():
+    n = 1 << 25
+    long = ln.stream(ln.Prefix(n), budget=ln.zcdp(0.5))
+    assert long.half_widths(n, 1, together=n) > long.half_widths(n, 1)
 
 
 def test_there_are_none_before_the_first_answer():

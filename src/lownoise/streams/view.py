@@ -140,8 +140,12 @@ class StreamView(AbstractView["Running"]):
             StreamError: where there are no such rounds, or some are not among those together.
         """
         level, mechanism = checked_level(level), self.mechanism
-        if together is not None:
-            self._rounds(1, together)
+        rounds = self.question.workload.rounds
+        if together is not None and not (_is_integer(together) and 1 <= together <= rounds):
+            raise StreamError(
+                f"together={quoted(together)} is no number of rounds of the stream; "
+                f"give 1 to {rounds}"
+            )
         start, shown = self._rounds(first, count, together)
         if together is None:
             own = mechanism.apart(level, start, shown)
