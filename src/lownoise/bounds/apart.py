@@ -36,10 +36,11 @@ def apart_bound(points: Vector, *, size: int | None, epsilon: float, order: floa
         points: the records x, one a row, shape (m, d), or where they come and go what they add.
         size: n, public, and one record becomes another; None where records come and go.
         epsilon: ε > 0.
-        order: p.
+        order: p in [2, ∞].
 
     Returns:
-        0 where records are not independent (of a public number affinely), or too many.
+        The bound, in the unit of the points; 0 where records are not linearly independent (of a
+        public number affinely), or are more than 512.
 
     Examples:
         >>> q, changes = math.exp(-8), 17 * 16

@@ -36,8 +36,12 @@ class Banded(Guaranteed):
     def standard_deviations(self, first: int = 1, count: int | None = None) -> Vector:
         """Return the standard deviation of some answers, from round `first`: shape (count, d).
 
+        Args:
+            first: the first of the rounds, from 1.
+            count: how many; by default all that are left.
+
         Raises:
-            StreamError: where there are no such rounds.
+            StreamError: where there are no such rounds, or more than can be shown at once.
         """
         return self._view.standard_deviations(first, count)
 
@@ -111,6 +115,14 @@ class Banded(Guaranteed):
 
         Raises:
             PlanError, StreamError: as `interval`.
+
+        Examples:
+            >>> import lownoise as ln
+            >>> counts = ln.stream(ln.Prefix(16), budget=ln.zcdp(0.5))
+            >>> answers = counts.update_many([1, 0, 1])
+            >>> together, each = counts.simultaneous_interval(), counts.interval()
+            >>> bool((together[:, 0] < each[:, 0]).all() and (together[:, 1] > each[:, 1]).all())
+            True
         """
         return self._around(level, self.round)
 

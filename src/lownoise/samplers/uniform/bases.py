@@ -105,7 +105,7 @@ class UniformBases(AbstractUniform):
 
     @property
     def tries(self) -> float:
-        """How many choices a point takes on average, nearly; see `tries_of`."""
+        """How many choices are tried for a point on average, nearly; see `tries_of`."""
         return tries_of(*self._points.shape)
 
     @property
@@ -125,7 +125,8 @@ class UniformBases(AbstractUniform):
         """Return d of the points and their signs, with a chance in proportion to the volume.
 
         Returns:
-            Numbers of points, rising, shape (d,), and signs, shape (d,): corners beside 0.
+            Numbers of points, rising, shape (d,), and ±1 for each, shape (d,): the corners, but
+            for 0, of a simplex.
         """
         count = 2 * self.tries
         while True:
@@ -372,15 +373,14 @@ class _Kernel:
         return np.array(found)
 
     def takes(self, found: _Tries, i: int, randomness: Randomness) -> bool:
-        """Return whether a choice is a simplex, and whether its chance was not too large."""
+        """Return whether a choice is a simplex, and kept: less often the larger its chance was."""
         others = found.others[i].tolist()
         columns = fmpz_mat([self._whole[j] for j in others]).transpose()
         det = abs(int(columns.det()))
         if not det or not self._holds(columns, others, found.signs[i]):
             return False
         share = det * self._unit / math.prod(found.shares[i].tolist())
-        weights = [share.numerator, share.denominator]
-        return chosen(weights, randomness=randomness) == 0
+        return chosen([share.numerator, share.denominator], randomness=randomness) == 0
 
     def _holds(self, columns: Any, others: list[int], signs: Vector) -> bool:  # noqa: ANN401
         """Return whether u is in the cube, by whole numbers, with (η, η², …) for 0."""
