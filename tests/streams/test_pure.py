@@ -458,7 +458,7 @@ def test_a_specification_and_the_terminal_ask_for_the_same(tmp_path):
     done = run(tmp_path, "stream", "own.toml", "--state", "own.stream", lines=b"1\n0\n1\n")
     assert (done.returncode, len(done.stdout)) == (0, 4), done.stderr
     stated = [f"{deviation:.3g}" for deviation in asked.standard_deviations(1, 3)[:, 0]]
-    assert [f"{float(row[-1]):.3g}" for row in done.stdout[1:]] == stated
+    assert [f"{float(row[2]):.3g}" for row in done.stdout[1:]] == stated
     assert ln.Stream.open(tmp_path / "own.stream").round == 3
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,6 +52,10 @@ def apart_bound(points: Vector, *, size: int | None, epsilon: float, order: floa
     m = len(points)
     if not 0 < m <= _MOST or not np.all(np.isfinite(points)):
         return 0.0
+    unit = math.ldexp(1.0, math.frexp(float(np.max(np.abs(points), initial=0.0)))[1] - 1)
+    if not unit >= sys.float_info.min:
+        return 0.0
+    points = points / unit  # squares of what is as large as 1, and the same points otherwise
     moving = np.any(points != points[0], axis=0) if size else np.any(points != 0, axis=0)
     part = 0.0 if size is None else min(2 / (size // max(m - 1, 1) + 1), 1.0)
     q, squares = shrunk(math.exp(-epsilon)), [0.0]
@@ -59,7 +64,7 @@ def apart_bound(points: Vector, *, size: int | None, epsilon: float, order: floa
         blocks = (falling[at : at + most] for at in range(0, m, most))
         squares.append(math.fsum(_square_down(own, q, part, size=size) for own in blocks))
     share = float(max(int(np.sum(moving)), 1)) ** (2 / order - 1)
-    return shrunk(math.sqrt(max(squares) * share))
+    return shrunk(math.sqrt(max(squares) * share)) * unit
 
 
 def _blocks(points: Vector) -> list[int]:
