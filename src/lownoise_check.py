@@ -231,7 +231,7 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         near = near and single(self.derived["error"], "error") ** 2 * F(1 + 2**-36) >= square
         self.say("standard deviations and what sums them up are so to ten digits, the error no less", near)
     def bounds(self, square: F, proved: F, plain: F) -> None:  # by squares: of deviations, and what is proved at μ = 1
-        if self.pure:  # biased or not, on some table: h²·2q/(1 − q)² in every direction, q = e^−ε
+        if self.pure:  # biased or not, on some table: h²·2q/(1 − q)² in every direction, q = e^−ε; more may be true
             bound, q = single(self.derived["lower_bound"], "lower_bound") ** 2, exp(-self.epsilon, 0)
             holds = bound == 0 or (self.counted and bound * (1 - q) ** 2 <= plain * 2 * q)
             self.found.append((HOLDS if holds else OPEN, "lower_bound follows for every mechanism of the budget's ε"))
@@ -507,7 +507,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
             codes = [[x - y for x, y in each(codes[i], codes[j])] for i in range(len(codes)) for j in range(i + 1)]
         many = {(*map(abs, row), *[self.count] * own.lifted) for row in codes}
         return [Counter(abs(x) / b for x, b in each(row, self.scales)) for row in many]
-    def apart(self) -> F:  # the square of the norm of how far one record moves each column, of those that come and go
+    def ranges(self) -> F:  # the square of the norm of how far one record moves each column, of those that come and go
         own = self.own.rows if self.own.counted and len(self.own.pivots) == self.own.d else [[0.0] * self.own.d]
         far = [max(map(F, x)) - min(map(F, x)) if self.far else max(abs(F(y)) for y in x) for x in turned(own)]
         squares = [(F(w) * x) ** 2 for w, x in each(self.weights, far)]
@@ -524,7 +524,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         found = [self.summed(self.weights)]
         for plain, given in (("", self.weights), ("plain_", [1.0] * len(self.weights))):
             if plain and (self.plain or self.scales):  # of pure noise also by each column's own records
-                return [*found, max(found[1], self.apart() if self.scales else ZERO)]
+                return [*found, max(found[1], self.ranges() if self.scales else ZERO)]
             (scale,), places = dyadic([[*given, *(self.worst(given) for _ in self.far[:1])]])
             rows = [[x * w for x in row] for row, w in each(self.answers[0], scale)], self.answers[1] + places
             moved, mass = self.own.moment(evidence, plain)
@@ -634,15 +634,15 @@ class Tables:  # what is asked of a table: weighted orbits of marginals, and the
         kinds = sorted(self.members)
         if math.prod(self.members[k] + 1 for k in kinds) > MANY:
             undecided("question: too many patterns of attributes in which two records differ")
-        def below(at: int, terms: dict[Orbit, int]) -> int:  # type by type
+        def lowest(at: int, terms: dict[Orbit, int]) -> int:  # type by type
             if at == len(kinds):
                 return terms[()]
             split = [(own[(c := own.count(kinds[at])) :], c, x) for own, x in terms.items()]
-            return min(below(at + 1, added((rest, x * row[c] >> 200) for rest, c, x in split)) for row in values[at])
+            return min(lowest(at + 1, added((rest, x * row[c] >> 200) for rest, c, x in split)) for row in values[at])
         most = {k: 1 + max(own.count(k) for own in rates) for k in kinds}
         values = [[[math.floor(self.agreeing((k,) * c, {k: d}) * 2**200) for c in range(most[k])]
                    for d in range(self.members[k] + 1)] for k in kinds]
-        return F(below(0, {own: math.floor(rate * 2**200) for own, rate in rates.items()}) - 2**60, 2**200)
+        return F(lowest(0, {own: math.floor(rate * 2**200) for own, rate in rates.items()}) - 2**60, 2**200)
     def margins(self) -> Any:  # each set that is asked for, by its attributes
         if "sets" in self.question:
             return self.question["sets"]
