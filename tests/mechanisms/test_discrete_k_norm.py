@@ -97,6 +97,20 @@ def test_spreads_moments_and_how_far_counts_stray_are_those_of_the_law(cells, sc
     assert noise.moment(6.0) == pytest.approx(max(moments), rel=1e-6)
 
 
+@pytest.mark.parametrize("scale", [0.25, 1.4, 8.0])
+def test_high_moments_are_no_less_than_those_of_the_law(scale):
+    """Of three cells one has chances ∝ q^{2|t|}·(|t| + (1 + q²)/(1 − q²)), q = e^{−1/b}, summed."""
+    t, fall = np.arange(0.0, 3000.0), math.exp(-2 / scale)
+    logs = np.log(t + (1 + fall) / (1 - fall)) - 2 * t / scale + np.log(np.where(t > 0, 2.0, 1.0))
+    logs -= np.log(np.sum(np.exp(logs)))
+    deviation = math.sqrt(float(np.exp(logs) @ t**2))
+    for order in (64.0, 128.0, 400.0):
+        own = logs[1:] + order * np.log(t[1:])
+        most = np.max(own)
+        true = math.exp((most + math.log(np.sum(np.exp(own - most)))) / order) / deviation
+        assert true <= DiscreteKNormNoise(3, scale).moment(order) * (1 + 1e-9) <= 1.1 * true
+
+
 BITS = {"a": 0, "b": 0}
 
 

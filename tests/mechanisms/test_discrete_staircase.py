@@ -149,6 +149,19 @@ def test_spreads_moments_and_tails_are_those_of_the_law(width, first, scale):
         assert t == 0 or float(chances @ (np.abs(z) > t - 1)) > outside
 
 
+@pytest.mark.parametrize("scale", [0.5, 8.0])
+def test_high_moments_are_no_less_than_those_of_the_law(scale):
+    """Of r = m = 1, geometric numbers: those of order 400 are made at about 400 scales."""
+    z = np.arange(1.0, 3000.0)
+    least = (1 - math.exp(-1 / scale)) / (1 + math.exp(-1 / scale)) * 2
+    deviation = math.sqrt(2 * math.exp(-1 / scale)) / (1 - math.exp(-1 / scale))
+    for order in (64.0, 128.0, 400.0):
+        logs = order * np.log(z) - z / scale
+        own = math.log(least) + np.max(logs) + math.log(np.sum(np.exp(logs - np.max(logs))))
+        true = math.exp(own / order) / deviation
+        assert true <= DiscreteStairs(1, 1).moment(scale, order) * (1 + 1e-12) <= 1.1 * true
+
+
 @pytest.mark.parametrize(("width", "first", "scale"), LAWS)
 def test_accounts_are_charged_no_less_than_the_law_reveals(width, first, scale):
     """Rényi divergences and the trade-off of the law and the law moved by 1 to m."""

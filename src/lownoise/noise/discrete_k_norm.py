@@ -109,6 +109,7 @@ class DiscreteKNormNoise(AbstractNoise):
         for k in range(1, self.cells // 2 + 1):
             z, chances = _sum_law(self.cells, self.scale, k)
             square = float(chances @ np.square(z))
+            z, chances = _carried_on(z, chances, order)
             moment = float(chances @ np.abs(z / z[-1]) ** order) if square else 0.0
             own = math.pow(moment, 1 / order) * float(z[-1]) / math.sqrt(square) if square else 1.0
             found = max(found, own)
@@ -190,6 +191,24 @@ def _sum_law(cells: int, scale: float, count: int) -> tuple[Vector, Vector]:
     chances = sums[count] * sums[cells - count][::-1]
     half = chances.size // 2
     return frozen(np.arange(-half, half + 1, dtype=np.float64)), frozen(chances / chances.sum())
+
+
+def _carried_on(z: Vector, chances: Vector, order: float) -> tuple[Vector, Vector]:
+    """Return |z| and at least their chances, as far as moments of an order need.
+
+    Sums of geometric numbers are log-concave, also given that all add up to nothing: from any t
+    chances fall at least as fast as they did there.
+    """
+    middle = z.size // 2
+    t = max(middle // 2, 1)
+    before, last = chances[middle + t - 1], chances[middle + t]
+    if not last > 0:
+        return np.abs(z), chances
+    fall = math.log(before / last)
+    further = np.arange(1.0, math.ceil((order + 12 * math.sqrt(order) + 60) / fall) + 8)
+    inside = np.arange(1.0, t + 1)
+    found = np.append(chances[middle + 1 : middle + t + 1], last * np.exp(-fall * further))
+    return np.append(inside, t + further), 2 * found
 
 
 def _variance(cells: int, scale: float) -> float:

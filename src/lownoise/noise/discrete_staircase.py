@@ -82,9 +82,9 @@ class DiscreteStairs:
         """
         return _steps(self, scale)
 
-    def _ends(self, scale: float) -> tuple[Vector, Vector]:
-        """Return r + mk, and the chances of k, in floats."""
-        chances = self.steps(scale).law(2.0)[1]
+    def _ends(self, scale: float, order: float = 2.0) -> tuple[Vector, Vector]:
+        """Return r + mk, and the chances of k, in floats, as far as moments of an order need."""
+        chances = self.steps(scale).law(order)[1]
         return self.first + self.width * np.arange(chances.size, dtype=np.float64), chances
 
     def variance(self, scale: float) -> float:
@@ -97,7 +97,7 @@ class DiscreteStairs:
 
         z on |z| < n plus a uniform number of ±½ is one on ±(n − ½), with no lesser moments.
         """
-        ends, chances = self._ends(scale)
+        ends, chances = self._ends(scale, order)
         if (variance := self.variance(scale)) == 0:
             return math.inf
         relative = ends / ends[-1]
