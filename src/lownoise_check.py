@@ -768,16 +768,22 @@ class Ordered:  # tables with ordered attributes, and their noise: a matrix L_A 
             total += paired((gram(rows, weights), 80), (gram(moved, [math.floor(x * 2**80) for x in often]), 80))
         size = sum(self.copies[row] * sum(x) for row, x in c.items()) if infinite else max(map(max, c.values()))
         return total**2 / (size * sum(w))
+def cells_of(given: Any, d: int) -> list[list[int]]:  # the attributes of tables whose cells have noise
+    found = list[list[int]]()
+    for table in given:
+        if fields(table, "noise.tables", "cells signs")["signs"] != []:
+            undecided("noise on residual spaces under a pure budget")
+        found.append(wholes(table["cells"], "noise.tables", below=d))
+        if len({*found[-1]}) < len(found[-1]):
+            false("noise.tables has an attribute twice in one table")
+    few = sum(2 ** min(len(cells), 40) for cells in found) <= MANY // 16
+    return found if few else undecided("noise on tables of so many attributes")
 def check_cells(file: File, own: Tables) -> None:  # independent numbers in the cells of some tables
     noise = file.terms["noise"]
     if own.axes or "tables" not in noise:
         undecided("ordered attributes under a pure budget, or noise that is not on cells of tables")
     fields(noise, "noise", "tables scales steps")
-    rows = list[Orbit]()
-    for table in noise["tables"]:
-        if fields(table, "noise.tables", "cells signs")["signs"] != []:
-            undecided("noise on residual spaces under a pure budget")
-        rows.append(tuple(sorted(own.kinds[i] for i in wholes(table["cells"], "noise.tables", below=len(own.kinds)))))
+    rows = [tuple(sorted(own.kinds[i] for i in cells)) for cells in cells_of(noise["tables"], len(own.kinds))]
     scales = [F(x) for x in numbers(noise["scales"], "noise.scales", len(rows), 2.0**-1000)]
     steps = numbers(noise["steps"], "noise.steps", len(rows), 2.0**-1000)
     if len({*rows}) < len(rows) or any(s > 1 or math.frexp(s)[0] != 0.5 for s in steps):

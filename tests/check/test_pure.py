@@ -89,6 +89,30 @@ def test_what_is_outside_is_named_beside_what_is_decided(question, relation, sai
         assert "holds  no change by one neighbour reveals more than ε" in lines
 
 
+@pytest.mark.parametrize(
+    ("cells", "status", "said"),
+    [
+        ([0, 0], FALSE, "an attribute twice"),
+        ([0] * 60, FALSE, "an attribute twice"),
+        (list(range(60)), OPEN, "tables of so many attributes"),
+    ],
+)
+def test_a_table_of_noise_costs_no_more_than_it_may(cells, status, said):
+    """Of 60 attributes there are 2^60 residual spaces, none of which is looked at."""
+    question = ln.Marginals({f"a{i}": 2 for i in range(60)}, way=1, outside="extra")
+    text = ln.plan(
+        question, budget=ln.pure_dp(1.0), relation="add_remove", mechanism="laplace"
+    ).to_json()
+    assert checker.decide(text)[0] == HOLDS
+    hostile = changed(
+        text,
+        ("terms", "noise"),
+        lambda given: given | {"tables": [{"cells": cells, "signs": []}, *given["tables"][1:]]},
+    )
+    found, lines = checker.decide(hostile)
+    assert (found, said in lines[-1]) == (status, True), lines
+
+
 @pytest.mark.parametrize("law", ["laplace", "geometric"])
 def test_what_one_number_reveals_is_enclosed(law):
     file = checker.File()
