@@ -768,16 +768,10 @@ class Ordered:  # tables with ordered attributes, and their noise: a matrix L_A 
             total += paired((gram(rows, weights), 80), (gram(moved, [math.floor(x * 2**80) for x in often]), 80))
         size = sum(self.copies[row] * sum(x) for row, x in c.items()) if infinite else max(map(max, c.values()))
         return total**2 / (size * sum(w))
-def cells_of(given: Any, d: int) -> list[list[int]]:  # the attributes of tables whose cells have noise
-    found = list[list[int]]()
-    for table in given:
-        if fields(table, "noise.tables", "cells signs")["signs"] != []:
-            undecided("noise on residual spaces under a pure budget")
-        found.append(wholes(table["cells"], "noise.tables", below=d))
-        if len({*found[-1]}) < len(found[-1]):
-            false("noise.tables has an attribute twice in one table")
-    few = sum(2 ** min(len(cells), 40) for cells in found) <= MANY // 16
-    return found if few else undecided("noise on tables of so many attributes")
+def cells_of(given: Any, d: int) -> Any:  # the attributes of tables whose cells have noise
+    found = [wholes(fields(own, "noise.tables", "cells signs")["cells"], "noise.tables", below=d) for own in given]
+    cost = sum(2 ** min(len(x), 40) if len({*x}) == len(x) and own["signs"] == [] else MANY for x, own in each(found, given))
+    return found if cost <= MANY // 16 else undecided("noise on residual spaces, or on an attribute twice, or on so many")
 def check_cells(file: File, own: Tables) -> None:  # independent numbers in the cells of some tables
     noise = file.terms["noise"]
     if own.axes or "tables" not in noise:

@@ -90,14 +90,9 @@ def test_what_is_outside_is_named_beside_what_is_decided(question, relation, sai
 
 
 @pytest.mark.parametrize(
-    ("cells", "status", "said"),
-    [
-        ([0, 0], FALSE, "an attribute twice"),
-        ([0] * 60, FALSE, "an attribute twice"),
-        (list(range(60)), OPEN, "tables of so many attributes"),
-    ],
+    "cells", [[0, 0], [0] * 60, list(range(60))], ids=["twice", "sixty times", "sixty"]
 )
-def test_a_table_of_noise_costs_no_more_than_it_may(cells, status, said):
+def test_a_table_of_noise_costs_no_more_than_it_may(cells):
     """Of 60 attributes there are 2^60 residual spaces, none of which is looked at."""
     question = ln.Marginals({f"a{i}": 2 for i in range(60)}, way=1, outside="extra")
     text = ln.plan(
@@ -110,7 +105,7 @@ def test_a_table_of_noise_costs_no_more_than_it_may(cells, status, said):
         lambda given: given | {"tables": [{"cells": cells, "signs": []}, *given["tables"][1:]]},
     )
     found, lines = checker.decide(hostile)
-    assert (found, said in lines[-1]) == (status, True), lines
+    assert (found, "on an attribute twice, or on so many" in lines[-1]) == (OPEN, True), lines
 
 
 @pytest.mark.parametrize("law", ["laplace", "geometric"])

@@ -410,9 +410,8 @@ def _hoeffding(mechanism: ResponseMechanism, outside: float) -> Vector:
 
 def _simulated(mechanism: AdditiveMechanism, outside: float, missed: float = _MISSED) -> bool:
     """Return whether so many draws as are needed can be made."""
-    answers = mechanism.deviations.size
-    few = _DRAWS * max(answers, mechanism.length) <= _MOST_NUMBERS
-    return few and enough(_DRAWS, outside, missed)
+    numbers = _DRAWS * max(mechanism.deviations.size, mechanism.length)
+    return numbers <= _MOST_NUMBERS and enough(_DRAWS, outside, missed)
 
 
 def _mean_error(terms: Terms) -> float:
@@ -437,17 +436,13 @@ def covering_rank(count: int, outside: float, missed: float = _MISSED) -> int:
     """Return which of `count` rising numbers is above the quantile but with chance `missed`.
 
     The number of draws beyond the quantile is binomial with mean count·outside; the one that is
-    taken has k draws beyond it, with P(Binomial ≤ k) ≤ `missed`.
-
-    Raises:
-        PlanError: where `enough` says that not even the greatest is.
+    taken has k draws beyond it, with P(Binomial ≤ k) ≤ `missed`. None where not `enough`.
     """
     from scipy.stats import binom
 
     if not enough(count, outside, missed):
         raise PlanError("a chance so small is not told by draws; ask for a lower level")
-    k = int(binom.ppf(missed, count, outside)) - 1
-    return count - 1 - max(k, 0)
+    return count - max(int(binom.ppf(missed, count, outside)), 1)
 
 
 def enough(count: int, outside: float, missed: float = _MISSED) -> bool:
