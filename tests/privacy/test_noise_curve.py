@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import ndtr, roots_genlaguerre, roots_jacobi
 
+import lownoise as ln
 from lownoise.certificate.staircase import least_first
 from lownoise.noise.abstract import Loss, composed
 from lownoise.noise.geometric import GeometricNoise
@@ -276,7 +277,16 @@ def test_the_numbers_on_the_page_are_these():
     steps = [StepRadius(d, 1.0, least_first(d, 1.0)) for d in (1, 2)]
     apart = [variation_up(own, 1.0, euclidean=True) for own in steps]
     expected += [(aside_curve.rho_up(1.0, t), aside_curve.mu_up(1.0, t)) for t in apart]
+    counts = ln.plan(
+        ln.Count("id"),
+        budget=ln.pure_dp(1.0),
+        relation="add_remove",
+        privacy_unit="id",
+        rows_per_unit=8,
+        mechanism="discrete_staircase",
+    )
     expected.insert(3, (GeometricNoise.rho_up(1.0), GeometricNoise.mu_up(1.0)))
+    expected.insert(4, (counts.cost.rho, counts.cost.mu))
     expected += [(split.rho, split.mu)]
     expected += [(ball_rho_up(d, 1.0), ball_mu_up(d, 1.0)) for d in (2, 16, 1000)]
     assert rows == [(f"{float(rho):.4f}", f"{float(mu):.4f}") for rho, mu in expected]

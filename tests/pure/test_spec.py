@@ -30,7 +30,7 @@ x = ["p", "q", "r", "s"]
 kind = "pure_dp"
 epsilon = 0.7
 """
-TABLES = ("laplace_residual", "geometric_residual")  # of marginals
+TABLES = ("laplace_residual", "geometric_residual", "discrete_k_norm")  # of marginals
 PUBLIC = ("laplace_histogram", "geometric_histogram", "randomized_response")  # of queries
 NOT_HERE = (*PUBLIC, *TABLES, *APPROXIMATE)
 

@@ -337,7 +337,7 @@ class AbstractNoise(ABC):
         Raises:
             PlanError: where plans fit it otherwise, or it cannot cover the changes.
         """
-        raise PlanError(f"noise={cls.__name__} is not fitted by name")
+        raise PlanError("no plan of this question has such noise")
 
     @property
     @abstractmethod
