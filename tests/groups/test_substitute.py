@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.totals import of_any_shape
 
 import lownoise as ln
 from cases import MEMBERS
@@ -22,9 +23,7 @@ from lownoise.errors import FileError, LownoiseError
 from lownoise.noise.group_noise import group_mechanism, group_values
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning import Plan
-from lownoise.sets.bodies import SymmetricPoints
 from lownoise.sets.domains.encoding import oracle_of
-from lownoise.solvers import solve
 
 BUDGET = ln.zcdp(0.1)
 
@@ -120,35 +119,12 @@ def test_the_least_noise_of_any_shape_is_between_the_ends(shape, order, place):
     question = ln.Mean(["x", "y"], domain, **rest, **more)
     plan = planned(question, ln.gaussian_dp(1.0), order=order)
     values = np.array([[*(np.array(x) - question.mean.center), 1.0] for x in corners])
-    ends, own = general(question, plan, values, order), plan.certificate
+    ends, own = of_any_shape(question, plan.terms.weights, values, order), plan.certificate
     assert own.lower <= ends.upper * (1 + 1e-9)
     assert ends.lower <= own.upper * (1 + 1e-9)
     gap, excess = CLOSE[shape]
     assert own.gap < gap
     assert own.upper < ends.lower * (1 + excess)
-
-
-def general(question, plan, values, order):
-    """Return both ends on the least noise for records of these (x − center, 1), of any shape."""
-    sizes = [a.size for a in question.groups.attributes]
-    every = [np.kron(g, y) for g in np.eye(math.prod(sizes)) for y in values]
-    changes = np.array([a - b for a, b in itertools.combinations(every, 2)])
-    _, size, axes = np.linalg.svd(changes, full_matrices=False)
-    span = axes[size > 1e-9 * size[0]].T
-    margins = []
-    for chosen in question.groups.sets():
-        own = np.ones((1, 1))
-        for i, n in enumerate(sizes):
-            own = np.kron(own, np.eye(n) if i in chosen else np.ones((1, n)))
-        margins.append(own)
-    found = solve(
-        SymmetricPoints(changes @ span),
-        order=order,
-        weights=np.kron(question.weights, plan.terms.weights),
-        queries=np.kron(np.vstack(margins), np.eye(values.shape[1])) @ span,
-        rtol=1e-4,
-    )
-    return found.claim.certificate()
 
 
 @pytest.mark.parametrize(
@@ -165,7 +141,7 @@ def test_moments_are_proved_by_records_that_are_drawn_anew_in_another_group(
     own = plan.certificate
     assert plan.terms.evidence.apart is not None
     values = np.array([[1.0, 0.5, 1.0], [0.0, -0.5, 1.0], [-1.0, 0.5, 1.0]])
-    least = general(question, plan, values, order)
+    least = of_any_shape(question, plan.terms.weights, values, order)
     assert own.lower <= least.upper * (1 + 1e-9)
     assert least.lower <= own.lower * (1 + far)
     assert own.gap < most
