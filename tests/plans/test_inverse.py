@@ -146,13 +146,25 @@ def test_refusals_are_one_clear_line(given, said):
     assert "\n" not in str(refused.value)
 
 
+def test_a_budget_for_several_questions_is_that_of_their_total():
+    asked = {"relation": "add_remove"}
+    several = [ln.Mean(["pay"], ln.Box([0], [5])), ln.Histogram("sex", ["F", "M"])]
+    aim = ln.plan(several, budget=ln.zcdp(0.5), **asked).error
+    found = ln.budget_for(several, like=ln.zcdp(1), error=aim, **asked)
+    assert ln.plan(several, budget=found, **asked).error <= aim
+    assert ln.plan(several, budget=lower(found), **asked).error > aim
+    with pytest.raises(PlanError, match="interval is of one question's answers"):
+        ln.budget_for(several, like=ln.zcdp(1), interval=1, **asked)
+
+
 def test_sizes_are_of_means_of_public_tables():
     means, marginals = TABLES["means"][0], TABLES["marginals"][0]
     for question, more, said in (
         (means, {"relation": "add_remove"}, "relation=add_remove keeps the number of records"),
         (means, {"relation": "substitute", "size": 5}, "size is what is sought"),
         (means, {"relation": "substitute", "error": 1e-30}, "no number of records brings"),
-        (marginals, {"relation": "substitute"}, "question=Marginals counts records"),
+        (marginals, {"relation": "substitute"}, "question=Marginals is no ln.Mean of all rows"),
+        ([means, marginals], {}, "question=list is no ln.Mean of all rows"),
     ):
         with pytest.raises(PlanError, match=said):
             ln.size_for(question, **{"budget": ln.zcdp(1), "error": 1.0, **more})

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several questions on one budget: the split is the least, and one entry pays for all."""
 
+import inspect
 import json
+import typing
 from dataclasses import replace
 from fractions import Fraction
 
@@ -20,7 +22,9 @@ from lownoise.errors import (
     QuestionError,
     TableError,
 )
+from lownoise.planning import verb
 from lownoise.privacy.readings import within
+from lownoise.privacy.units import OF_UNITS
 from lownoise.release import execution
 from lownoise.release.members import joint_event
 
@@ -172,10 +176,18 @@ def test_options_reach_their_question_alone():
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"questions": {}}, "questions by name"),
+        ({"questions": {}}, r"questions=\{\} are no questions; give \[question"),
+        ({"questions": []}, r"questions=\[\] are no questions"),
+        ({"questions": "age"}, "questions='age' are no questions"),
         ({"questions": {"a\n": QUESTIONS["means"]}}, "printable"),
         ({"questions": {"a": 3}}, "is no question"),
-        ({"questions": [1, 2]}, "questions=list are not questions by name"),
+        ({"questions": [QUESTIONS["means"], 2]}, r"questions\[1\]=int is no question"),
+        ({"questions": [[*QUESTIONS.values()]]}, r"questions\[0\]=list is no question"),
+        (
+            {"questions": [QUESTIONS["means"], ln.Mean(["age", "pay"], ln.Box([0, 0], [100, 5]))]},
+            r"questions\[1\] asks what questions\[0\] asks; leave one out",
+        ),
+        ({"weights": "range"}, "weights is of one question; give it in options"),
         ({"importance": {"means": 1.0}}, "one number a question"),
         ({"importance": {**IMPORTANCE, "means": 0.0}}, "out of range"),
         ({"shares": {**IMPORTANCE, "means": -1.0}}, "out of range"),
@@ -193,6 +205,59 @@ def test_options_reach_their_question_alone():
 def test_mistakes_have_one_line_and_a_remedy(more, said):
     with pytest.raises((PlanError, BudgetError, QuestionError), match=said):
         planned(**more)
+
+
+LISTED = {
+    "mean 1": QUESTIONS["means"],
+    "marginals": QUESTIONS["counts"],
+    "mean 2": ln.Mean(["pay"], ln.Box([0], [5]), by={"sex": ["F", "M"]}),
+    "moments 1": QUESTIONS["spread"],
+    "sum": ln.Sum(["pay"], ln.Box([0], [5]), by={"sex": ["F", "M"]}),
+    "moments 2": ln.Moments(["age"], ln.Box([0], [100]), by={"sex": ["F", "M"]}),
+    "queries": ln.Queries(np.eye(2), [["F"], ["M"]], columns=["sex"]),
+    "parity": ln.Parity(["a", "b"], 1),
+}
+
+
+def documents(plan):
+    return {name: plan[name].to_json() for name in plan}
+
+
+def test_a_list_is_planned_as_by_the_names_of_what_is_asked():
+    asked = {"budget": BUDGETS[0], "relation": "add_remove"}
+    importance = {name: 1.0 + place for place, name in enumerate(LISTED)}
+    listed = ln.plan([*LISTED.values()], importance=importance, **asked)
+    by_name = ln.together(LISTED, importance=importance, **asked)
+    assert list(listed) == list(LISTED)
+    assert (
+        documents(listed)
+        == documents(by_name)
+        == documents(ln.plan(LISTED, **asked, importance=importance))
+    )
+    few = (QUESTIONS["means"], QUESTIONS["counts"])
+    release = ln.plan(few, **asked).release(TABLE)
+    assert release["mean"].mean.shape == (2,)
+    assert ln.plan(few[:1], **asked)["mean"].error == pytest.approx(
+        ln.plan(few[0], **asked).error, rel=1e-9
+    )
+
+
+def test_the_public_verb_takes_what_those_of_one_question_and_of_several_take():
+    one, several = (inspect.signature(own) for own in typing.get_overloads(ln.plan))
+    alone, shared = inspect.signature(verb.plan), inspect.signature(ln.together)
+    assert (
+        list(one.parameters)
+        == list(alone.parameters)
+        == list(inspect.signature(ln.plan).parameters)
+    )
+    own = [name for name in shared.parameters if name not in {"questions", "unit"}]
+    assert list(several.parameters) == ["question", *own, *OF_UNITS]
+    for given in (one, several):
+        for name, parameter in given.parameters.items():
+            beside = (alone if given is one else shared).parameters.get(name, parameter)
+            assert (parameter.default is ...) == (beside.default is not inspect.Parameter.empty)
+    with pytest.raises(PlanError, match=r"question=str is no question; .* or several in a list"):
+        ln.plan("age", budget=BUDGETS[0], relation="add_remove")
 
 
 def test_a_question_that_needs_no_noise_is_asked_alone():

@@ -449,7 +449,7 @@ def test_questions_together_hide_the_same_units(tmp_path):
     ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(9))
     both.release(arrow(drawn(6)), ledger)
     assert [e.relation for e in ledger.entries()] == ["add_remove per who"]
-    with pytest.raises(PlanError, match="no argument of together"):
+    with pytest.raises(PlanError, match="unit is of one question"):
         ln.together(asked, budget=ln.zcdp(0.5), relation="add_remove", unit="who")
 
 

@@ -98,5 +98,5 @@ def test_labels_read_as_they_were_declared():
 
 
 def test_an_unknown_question_is_refused():
-    with pytest.raises(ln.errors.PlanError, match=r"is no question.* several to ln\.together"):
+    with pytest.raises(ln.errors.PlanError, match=r"is no question.* or several in a list"):
         ln.plan(np.ones(3), budget=ln.zcdp(1), relation="add_remove")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans: a question and a budget become the least noise, before a record is read."""
 
+from lownoise.planning.ask import plan
 from lownoise.planning.inverse import budget_for, size_for
 from lownoise.planning.joint import JointPlan, JointRelease
 from lownoise.planning.local_plan import LocalPlan
@@ -10,7 +11,6 @@ from lownoise.planning.request import COUNT_SHARE
 from lownoise.planning.several import together
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
 from lownoise.planning.streaming import plan_stream, stream
-from lownoise.planning.verb import plan
 
 __all__ = [
     "COUNT_SHARE",

@@ -17,7 +17,8 @@ import numpy as np
 from lownoise.errors import LownoiseError, PlanError
 from lownoise.numbers.arguments import checked_level, checked_number
 from lownoise.numbers.arrays import vector
-from lownoise.planning.verb import plan
+from lownoise.planning.ask import plan
+from lownoise.planning.joint import JointPlan
 from lownoise.privacy import ApproxDP, GaussianDP, PureDP
 from lownoise.privacy.budget import Zcdp, budget_from_dict, budget_to_dict, checked_budget
 from lownoise.questions import Mean
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from lownoise.planning.release_plan import AbstractPlan
     from lownoise.privacy import Budget
 
-    Measure = Callable[[AbstractPlan], float]
+    Measure = Callable[[AbstractPlan | JointPlan], float]
 
 # what of each kind of budget is sought, and between which numbers
 _SOUGHT: dict[type, tuple[str, float, float]] = {
@@ -63,7 +64,8 @@ def budget_for(
         question: as of `ln.plan`.
         like: a budget of the kind that is sought. The δ of `ln.approx_dp` stays as it is; its ε, ρ
             or μ is where the search begins.
-        error: at most what `Plan.error` may be, in the answers' units.
+        error: at most what `Plan.error` may be, in the answers' units; of several questions
+            `JointPlan.error`.
         interval: at most the half-width of an answer's interval, one number for all
             answers or one an answer, shape (m,), in their units. Give this or `error`.
         level: the chance with which each interval covers.
@@ -123,8 +125,8 @@ def size_for(
     """
     if not isinstance(question, Mean):
         raise PlanError(
-            f"question={type(question).__name__} counts records, and its error is the same however "
-            "many there are; ask ln.budget_for",
+            f"question={type(question).__name__} is no ln.Mean of all rows, which alone has a size "
+            "to be found; ask ln.budget_for",
         )
     asked = {"relation": SUBSTITUTE, **asked}
     if "size" in asked:
@@ -162,7 +164,11 @@ def nearness(error: float | None, interval: ArrayLike | None, level: float) -> M
     for width in widths.tolist():
         _check_above_zero("interval", width)
 
-    def farthest(made: AbstractPlan) -> float:
+    def farthest(made: AbstractPlan | JointPlan) -> float:
+        if isinstance(made, JointPlan):
+            raise PlanError(
+                "interval is of one question's answers, and several are asked; give error"
+            )
         found = made.terms.view.half_widths(level)
         if widths.size not in (1, found.size):
             raise PlanError(
@@ -179,7 +185,9 @@ def _check_above_zero(field: str, value: float) -> None:
         raise PlanError(f"{field}={value:g} is out of range; give one above 0")
 
 
-def least_budget(make: Callable[[Budget], AbstractPlan], like: Budget, near: Measure) -> Budget:
+def least_budget(
+    make: Callable[[Budget], AbstractPlan | JointPlan], like: Budget, near: Measure
+) -> Budget:
     """Return the least budget of a kind, in four digits, whose plan is near enough.
 
     Args:

@@ -13,7 +13,8 @@ Questions that may be one (`planning.merging`) are one where that total is less.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from lownoise.planning.verb import plan
 from lownoise.privacy import ApproxDP, PureDP, Zcdp, gaussian_dp, pure_dp, zcdp
 from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.units import OF_UNITS
+from lownoise.questions import QUESTIONS, AbstractGrouped, Mean
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.members import check_joint
 from lownoise.sensitivity.relations import checked_word
@@ -46,7 +48,7 @@ _OWN = ("order", "weights", "count_share", "rtol", "mechanism", "unit_total")
 
 
 def together(
-    questions: Mapping[str, Any],
+    questions: Mapping[str, Any] | Sequence[Any],
     *,
     budget: Budget,
     relation: Relation,
@@ -64,7 +66,9 @@ def together(
     charged once, for what all reveal together. Under `approx_dp` noise is Gaussian.
 
     Args:
-        questions: by name, as `plan` takes them.
+        questions: by name, as `plan` takes one. Or in a list: then each is called what files call
+            it, "mean", "sum", "moments", "marginals", "queries" or "parity", by groups or not, and
+            with its number among those of one name where there are several, "mean 1" and "mean 2".
         budget: `ln.zcdp(rho)`, `ln.gaussian_dp(mu)`, `ln.approx_dp(epsilon, delta)` or
             `ln.pure_dp(epsilon)`, of all together.
         relation: "substitute" or "add_remove", of all.
@@ -98,8 +102,9 @@ def together(
     checked_budget(budget)
     checked_word(relation, "together")  # a body of changes is of one question's columns
     if beyond := [name for name in unit if name not in OF_UNITS]:
-        raise PlanError(f"{beyond[0]} is no argument of together; give it in options, by question")
-    names = _names(questions)
+        raise PlanError(f"{beyond[0]} is of one question; give it in options, by question")
+    questions = _by_name(questions)
+    names = list(questions)
     given = _options(options, names)
     if isinstance(budget, ApproxDP):
         for own in given.values():
@@ -197,16 +202,60 @@ def _part(budget: Budget, share: float) -> Budget:
     )
 
 
-def _names(questions: Mapping[str, Any]) -> list[str]:
-    if not isinstance(questions, Mapping) or len(questions) == 0:
+def _by_name(questions: Mapping[str, Any] | Sequence[Any]) -> Mapping[str, Any]:
+    """Return questions by name, with names by what they ask where they have none.
+
+    Raises:
+        PlanError: where there is none, one stands twice, or a name is no printable text.
+    """
+    listed = isinstance(questions, Sequence) and not isinstance(questions, (str, bytes))
+    if not (listed or isinstance(questions, Mapping)) or len(questions) == 0:
         raise PlanError(
-            f"questions={type(questions).__name__} are not questions by name; give "
-            '{"name": question, …}'
+            f"questions={quoted(questions)} are no questions; give [question, …], or by name "
+            "{'name': question, …}"
         )
-    for name in questions:
+    found = questions if isinstance(questions, Mapping) else _named(questions)
+    for name in found:
         if not isinstance(name, str) or not name or not name.isprintable():
             raise PlanError(f"questions has the name {quoted(name)}; give a printable text")
-    return list(questions)
+    return found
+
+
+def _named(questions: Sequence[Any]) -> dict[str, Any]:
+    """Return listed questions by what each asks, numbered where several ask the same.
+
+    Raises:
+        PlanError: where one is none, or stands twice.
+    """
+    written: list[object] = []
+    for place, own in enumerate(questions):
+        if type(own) not in QUESTIONS.classes:
+            raise PlanError(
+                f"questions[{place}]={type(own).__name__} is no question that files know; give "
+                "ln.Mean(…) or such, or {'name': question, …} where it is one of your own"
+            )
+        fields = QUESTIONS.write(own)
+        if fields in written:
+            first = written.index(fields)
+            raise PlanError(
+                f"questions[{place}] asks what questions[{first}] asks; leave one out, or give "
+                "{'name': question, …}"
+            )
+        written.append(fields)
+    words = [_word(own) for own in questions]
+    every, seen, found = Counter(words), Counter[str](), {}
+    for word, own in zip(words, questions, strict=True):
+        seen[word] += 1
+        found[word if every[word] == 1 else f"{word} {seen[word]}"] = own
+    return found
+
+
+def _word(question: Any) -> str:  # noqa: ANN401 (of any kind)
+    """Return what files call the kind of a question, without "by groups"; of moments that."""
+    each = question.mean if isinstance(question, AbstractGrouped) else question
+    if isinstance(each, Mean) and each.columns != each.sources:
+        return "moments"
+    return QUESTIONS.of(question).name.removesuffix("_by_groups")
 
 
 def _split(
