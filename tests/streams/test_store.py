@@ -3,6 +3,8 @@
 
 import os
 import sqlite3
+import subprocess
+import sys
 from functools import cache
 
 import numpy as np
@@ -441,6 +443,22 @@ def test_a_file_that_is_held_is_waited_for_and_then_refused(tmp_path, monkeypatc
     assert stream.update(1) == begun("prefix").update(1)
 
 
+def begins_elsewhere(path):
+    """Return what another process is told that begins a transaction of the file.
+
+    Its locks are not ours: of these POSIX drops all where we close any handle of the file, as one
+    that its header was read by did before 0.2.0.
+    """
+    code = (
+        "import sqlite3, sys\n"
+        "held = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)\n"
+        "try: held.execute('BEGIN IMMEDIATE'); print('begun')\n"
+        "except sqlite3.OperationalError as error: print(error)"
+    )
+    command = [sys.executable, "-c", code, str(path)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
 def test_nobody_reads_a_round_while_another_is_answering(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_PATIENCE", 0.05)
     one, other = begun("prefix", tmp_path / "s"), ln.Stream.open(tmp_path / "s")
@@ -451,6 +469,7 @@ def test_nobody_reads_a_round_while_another_is_answering(tmp_path, monkeypatch):
             other.update(0)
         with pytest.raises(FileError, match="SQLITE_BUSY"):
             ln.Stream.open(tmp_path / "s")
+        assert "locked" in begins_elsewhere(tmp_path / "s")
         said.append(other.round)
         return push(codes)
 

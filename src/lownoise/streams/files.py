@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SQLite files that appear whole or not at all, and are held while one goes on from them."""
+"""SQLite files that appear whole or not at all, and are held while one goes on from them.
+
+A file that is there is opened by SQLite alone: where a process closes any handle of its own on a
+file, POSIX drops every lock that it has on it, those of its other threads too, and then another
+process could go on from the file at the same time.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-_MAGIC = b"SQLite format 3\0"
-_VERSION_AT, _APPLICATION_AT, _HEADER = 60, 68, 100  # bytes of an SQLite file
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
 
 
@@ -75,40 +78,10 @@ def publish(draft: Path, path: Path) -> None:
         raise
 
 
-def check_header(path: Path, application: int, versions: tuple[int, ...]) -> None:
-    """Refuse what is no stream of this version before SQLite touches it.
-
-    Args:
-        path: the file.
-        application: whose it is to be.
-        versions: those that are known.
-
-    Raises:
-        FileError: where it is none.
-    """
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEADER)
-    except OSError as error:
-        raise FileError(
-            f"file={path} cannot be read ({error.strerror}); give the path of a stream",
-        ) from None
-    found = int.from_bytes(head[_APPLICATION_AT : _APPLICATION_AT + 4], "big")
-    if len(head) < _HEADER or not head.startswith(_MAGIC) or found != application:
-        raise FileError(
-            f"file={path} is no stream of lownoise, or is cut short; give another path",
-        )
-    version = int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big")
-    if version not in versions:
-        raise FileError(
-            f"file={path} has version {version} and this lownoise reads up to version "
-            f"{max(versions)}; upgrade lownoise",
-        )
-
-
 def connected(path: Path) -> sqlite3.Connection:
-    """Open a file so that what is committed is on disk."""
-    connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+    """Open a file that is there so that what is committed is on disk."""
+    where = f"{path.absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(where, uri=True, timeout=_PATIENCE, isolation_level=None)
     try:
         connection.execute("PRAGMA synchronous = EXTRA")
     except BaseException:
@@ -118,18 +91,28 @@ def connected(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def transaction(path: Path) -> Iterator[sqlite3.Connection]:
+def transaction(
+    path: Path, application: int, versions: tuple[int, ...]
+) -> Iterator[sqlite3.Connection]:
     """Hold the file's write lock for the block, and commit unless the block raises.
 
+    Args:
+        path: the file.
+        application: whose it is to be.
+        versions: those that are known.
+
     Raises:
-        FileError: where the file cannot be used, or is cut short.
+        FileError: where the file is none of these, cannot be used, or is cut short.
     """
     try:
+        if not path.is_file():
+            raise FileError(f"file={path} cannot be read; give the path of a stream's file")
         connection = connected(path)
     except (sqlite3.Error, OSError) as error:
         raise _unusable(path, error) from None
     try:
         connection.execute("BEGIN IMMEDIATE")
+        _check_kind(path, connection, application, versions)
         # SQLite fills a short last page with zeros
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         (page,) = connection.execute("PRAGMA page_size").fetchone()
@@ -144,9 +127,29 @@ def transaction(path: Path) -> Iterator[sqlite3.Connection]:
             connection.close()  # rolls back what was not committed
 
 
+def _check_kind(
+    path: Path, connection: sqlite3.Connection, application: int, versions: tuple[int, ...]
+) -> None:
+    (found,) = connection.execute("PRAGMA application_id").fetchone()
+    if found != application:
+        raise _foreign(path)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version not in versions:
+        raise FileError(
+            f"file={path} has version {version} and this lownoise reads up to version "
+            f"{max(versions)}; upgrade lownoise",
+        )
+
+
+def _foreign(path: Path) -> FileError:
+    return FileError(f"file={path} is no stream of lownoise, or is cut short; give another path")
+
+
 def _unusable(path: Path, error: sqlite3.Error | OSError) -> FileError:
     named = getattr(error, "strerror", None) or type(error).__name__
     reason = getattr(error, "sqlite_errorname", named)
+    if reason == "SQLITE_NOTADB":
+        return _foreign(path)
     return FileError(
         f"file={path} cannot be used ({reason}); check that its folder can be written, its disk "
         "has room and nobody else holds it, then try again",

@@ -26,7 +26,7 @@ from lownoise.release import codec
 from lownoise.release.codec import Spend
 from lownoise.sensitivity.relations import relation_name
 from lownoise.streams.accounts import StreamAccount
-from lownoise.streams.files import appear, check_header, connected, transaction
+from lownoise.streams.files import appear, connected, transaction
 from lownoise.streams.increments import IncrementMechanism, IncrementNoise
 from lownoise.streams.progress import spend_from_dict, spend_to_dict, text_of
 from lownoise.streams.store import Place
@@ -192,8 +192,7 @@ class IncrementRun:
         """
         place = path_of(path).absolute()
         ledger = checked_ledger(ledger)
-        check_header(place, _APPLICATION, (_VERSION,))
-        with transaction(place) as connection:
+        with transaction(place, _APPLICATION, (_VERSION,)) as connection:
             found = _read(connection, place)
             if asked is not None and found.asked != json.loads(json.dumps(asked)):
                 raise FileError(
@@ -249,8 +248,7 @@ class IncrementRun:
 
     def _begin(self, path: Path, values: Vector) -> None:
         sums = _keyed(self._key, f"sums {self.done}", np.ascontiguousarray(values, "<f8"))
-        check_header(path, _APPLICATION, (_VERSION,))
-        with transaction(path) as connection:
+        with transaction(path, _APPLICATION, (_VERSION,)) as connection:
             if not hmac.compare_digest(_part(connection, path, "key"), self._key):
                 raise StreamError(f"file={path} holds another run now; give the path of this one")
             last, at = _last(connection, self._key)

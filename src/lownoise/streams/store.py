@@ -28,6 +28,7 @@ from lownoise.streams.progress import Progress, spend_from_dict, spend_to_dict, 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from lownoise.numbers.arrays import Integers
@@ -182,8 +183,7 @@ class StreamFile:
         Raises:
             FileError: where it is no stream of this version, or is damaged; it is left as it is.
         """
-        files.check_header(path, _APPLICATION, (_VERSION, _COUNTED))
-        with files.transaction(path) as connection:
+        with _held(path) as connection:
             found = cls(path, _identity(connection, path), _is_counted(connection))
             try:
                 contents = codec.guarded(lambda: found._contents(connection, domain))
@@ -230,7 +230,7 @@ class StreamFile:
         Raises:
             FileError: where it is not the file that it was.
         """
-        with files.transaction(self.path) as connection:
+        with _held(self.path) as connection:
             return self._position(*self._stand(connection))
 
     def _kept(self, connection: sqlite3.Connection, terms: Terms, done: int) -> Integers:
@@ -264,8 +264,7 @@ class StreamFile:
             StreamError: where the file is at another round: somebody else went on from it.
             FileError: where it is not the file that it was, or cannot be written.
         """
-        files.check_header(self.path, _APPLICATION, (_VERSION, _COUNTED))
-        with files.transaction(self.path) as connection:
+        with _held(self.path) as connection:
             if _identity(connection, self.path) != self.identity:
                 raise StreamError(
                     f"file={self.path} holds another stream now; open it with ln.Stream.open",
@@ -311,6 +310,10 @@ class StreamFile:
     def _expect(self, name: str, content: bytes, digest: bytes) -> None:
         if self._digest(name, content) != digest:
             raise FileError(f"its part {name!r} was altered; restore the file that was left last")
+
+
+def _held(path: Path) -> AbstractContextManager[sqlite3.Connection]:
+    return files.transaction(path, _APPLICATION, (_VERSION, _COUNTED))
 
 
 def _count(connection: sqlite3.Connection) -> None:
