@@ -1,7 +1,8 @@
 # Two commands need nothing but git, make and Python 3.11 or newer (and take a Java where there is none):
 #   make demo     release the means of a real table, check its file, and the papers' claims
-#   make test     run the tests
-# `make check` adds what a change must also pass: style, types, import walls, documents.
+#   make test     run the tests: every law on every family
+# What a change must also pass (`.ci/run` runs all): `make sweep`, the tests' further cases, and
+# `make check`: style, types, import walls, documents.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -10,7 +11,7 @@ PINS   := -c constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: demo test check format docs cli-reference modules clean
+.PHONY: demo test sweep check format docs cli-reference modules clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -20,9 +21,15 @@ demo: $(VENV)/.demo
 
 # one BLAS thread a worker: two of them on two cores would wait for each other; and bytecode is kept
 # whatever the shell says, or each process that a test starts compiles the package anew
-test: $(VENV)/.test
-	[ ! -x $(VENV)/java/bin/java ] || export JAVA_HOME="$$PWD/$(VENV)/java"; \
+PYTEST = [ ! -x $(VENV)/java/bin/java ] || export JAVA_HOME="$$PWD/$(VENV)/java"; \
 	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
+
+# the two are all tests: tests/tiers.py says which are in which
+test: $(VENV)/.test
+	$(PYTEST) -m "not sweep"
+
+sweep: $(VENV)/.test
+	$(PYTEST) -m sweep
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .

@@ -49,6 +49,7 @@ from lownoise import (
     product as side_by_side,
 )
 from lownoise.certificate import order_norm
+from lownoise.sets.domains import Image
 from oracles import HALF_DISC, ellipsoid, in_half_disc, to_half_disc
 
 if TYPE_CHECKING:
@@ -170,6 +171,11 @@ class Member:
     slow: bool = False
     partner: Callable[[int], AbstractDomain] = Ball
     refuses: frozenset[str] = frozenset()
+
+    @property
+    def family(self) -> type:
+        """What it is the image of, or what it is: one of each is in the first tier of a law."""
+        return type(self.domain.base if isinstance(self.domain, Image) else self.domain)
 
 
 def cross(d: int) -> Points:

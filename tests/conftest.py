@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+import tiers
+
 settings.register_profile(
     "ci",
     derandomize=True,
@@ -36,6 +38,14 @@ def _own_cache_folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` leaves any out
+def pytest_collection_modifyitems(config, items):
+    """Mark the further cases of grids."""
+    for item in tiers.swept(items):
+        item.add_marker("sweep")
+    config.stash[tiers.COLLECTED] = list(items)
 
 
 def pytest_collection_finish(session):

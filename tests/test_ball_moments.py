@@ -108,6 +108,7 @@ def test_records_and_their_count_are_farthest_at_the_center_or_the_surface(d):
     assert len(set(ends)) > 1
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("d", [2, 3, 6])
 def test_no_change_is_beyond_the_bound_whatever_the_noise(d, relation):
@@ -193,6 +194,7 @@ def planned(d, relation, order=2.0, weights="range", budget=None, **more):
     )
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("d", "order"), [(2, 2.0), (2, math.inf), (3, 3.5), (30, 2.0)])
 def test_noise_is_the_least_and_is_proved_to_be(d, order, relation):
@@ -205,6 +207,7 @@ def test_two_hundred_columns_have_the_least_noise():
         assert planned(200, relation).certificate.gap < 1e-5
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", [2.0, math.inf])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("d", [2, 3])
@@ -256,6 +259,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("name", "budget", "groups"), ASKED, ids=[own[0] for own in ASKED])
 def test_whatever_plans_releases_what_was_asked_and_verifies(name, budget, groups, relation):
@@ -375,6 +379,7 @@ def test_a_specification_asks_for_the_same(tmp_path):
         read_spec(path).plan()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(
     ("radius", "weights"),

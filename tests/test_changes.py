@@ -77,6 +77,7 @@ def factor(shape):
     return np.linalg.cholesky(shape.dense())
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize(("relation", "place"), PLACES)
 @pytest.mark.parametrize("case", CASES)
 def test_the_reach_is_just_above_that_of_every_corner(case, relation, place):

@@ -62,6 +62,7 @@ def test_plan_reads_no_data(folder):
     assert "<html" in (folder / "planned" / "report.html").read_text()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "feather", "duckdb"])
 def test_a_bar_says_what_is_under_way_on_a_terminal_and_nothing_is_said_elsewhere(folder, ending):
     opened(folder, "9")

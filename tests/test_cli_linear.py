@@ -69,6 +69,7 @@ def exact(kind, rows):
     return np.array([len(rows), *(signs[:, list(p)].prod(axis=1).sum() for p in pairs)])
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", SPECS)
 def test_the_whole_way(kind, folder):
     ledger = opened(folder)
@@ -110,6 +111,7 @@ def test_people_get_tables(kind, folder):
         assert word in done.stdout
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("kind", SPECS)
 def test_a_forged_answer_does_not_pass(kind, folder):
     opened(folder)

@@ -44,6 +44,7 @@ def test_every_command_is_found():
     assert {names for names, _ in REQUIRED} == set(EVERY) - {("demo",), ("reproduce",)}
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("names", "left"), REQUIRED, ids=str)
 def test_what_is_missing_is_one_line(names, left, tmp_path):
     done = run(tmp_path, *given(names, but=left))
@@ -66,6 +67,7 @@ def test_no_word_of_a_help_is_taken_for_markup(names, tmp_path):
     assert not [text for text in said if re.search(r"\[[a-z#/@]", text)]
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("names", EVERY, ids=" ".join)
 @pytest.mark.parametrize("more", [["--no-such-option"], ["--no\nsuch\x1b[31m"]])
 def test_what_is_no_option_is_one_line(names, more, tmp_path):

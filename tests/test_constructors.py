@@ -187,6 +187,7 @@ TAKING = {  # calls that take a word, a name, a level or an account
 }
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("name", TAKING)
 def test_no_word_name_level_or_account_fails_but_in_one_short_line(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

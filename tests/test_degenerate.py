@@ -87,6 +87,7 @@ def test_columns_of_all_scales_lose_nothing(order):
     assert scaled.certificate.lower <= weighed.certificate.upper
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("rank", [1, 2, 5, 9])
 @every_order
 def test_queries_of_columns_of_all_scales_lose_nothing(order, rank):

@@ -35,6 +35,7 @@ every_case = pytest.mark.parametrize("case", POINT_CASES, ids=lambda c: c.name)
 every_order = pytest.mark.parametrize("order", ORDERS)
 
 
+@pytest.mark.grid(least=3)
 @every_case
 @every_order
 def test_bounds_meet_at_the_known_value(case, order):
@@ -55,6 +56,7 @@ def test_the_proof_can_be_checked_again(case, order):
     assert proof.verify() == proof
 
 
+@pytest.mark.grid(least=3)
 @every_case
 @every_order
 def test_the_ellipsoid_covers_and_costs_what_is_stated(case, order):
@@ -97,6 +99,7 @@ def test_the_simplex_costs_the_published_values(n):
         assert proof.gap <= RTOL
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("asked", [False, True], ids=["all", "queries"])
 @pytest.mark.parametrize("kind", ["symmetric", "shifted", "differences"])
 @pytest.mark.parametrize("order", [2.0, 3.0, 8.0, math.inf])

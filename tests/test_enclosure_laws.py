@@ -225,6 +225,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -242,6 +243,7 @@ def test_sizes_of_any_scale_are_bounded_or_refused_in_one_line(kind, way):
         assert found is None or 0 <= found[0] <= found[1] < math.inf
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", [2.0, 3.0, 1000.0, math.inf])
 @pytest.mark.parametrize("exponent", [10, 50, 74, -74])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

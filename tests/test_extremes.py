@@ -46,6 +46,7 @@ def finite(made):
     )
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", DOMAINS)
@@ -58,6 +59,7 @@ def test_means_of_any_width_have_numbers(name, relation, budget):
         assert finite(ln.plan(question, budget=budget, **asked))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", ["far points", "near points", "wide ball", "narrow ball"])
 def test_the_least_and_the_greatest_weights_scale_what_pure_means_say(name, relation):
@@ -85,6 +87,7 @@ def test_a_count_beside_the_widest_sum_is_noised_no_more_than_it_matters(mechani
         assert made.lower_bound == pytest.approx(unit.lower_bound * HUGE, rel=1e-6)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", MATRICES)

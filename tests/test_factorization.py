@@ -67,6 +67,7 @@ def test_prefix_sums_cost_the_published_value(n, order, squared, digits):
         assert trace / math.sqrt(n) <= found.certificate.lower
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(
     "W",
@@ -209,6 +210,7 @@ def ill_made(kind, rng):
     return lower @ np.diag(middle) @ np.tril(rng.normal(size=(n, n)))
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
 @pytest.mark.parametrize(
     "kind", ["flat", "nearly flat", "flat, of all scales", "scaled rows", "scaled columns", "wide"]

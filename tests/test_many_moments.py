@@ -198,6 +198,7 @@ GAPS = [
 ]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("unlike", [False, True])
 @pytest.mark.parametrize(("d", "relation", "order", "most"), GAPS, ids=str)
 def test_noise_is_near_the_least_of_all(d, relation, order, most, unlike):
@@ -212,6 +213,7 @@ def test_noise_is_near_the_least_of_all(d, relation, order, most, unlike):
     assert 0 <= found.gap <= most
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_widths_that_are_powers_of_ten_apart_have_noise_near_the_least(relation):
     for half, order in ((10.0 ** np.arange(-6, 6), 2.0), (2.0 ** np.arange(-12, 13), 4.0)):
@@ -222,6 +224,7 @@ def test_widths_that_are_powers_of_ten_apart_have_noise_near_the_least(relation)
         assert solve(body, order=order, weights=weights).claim.certificate().gap < 0.1
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_many_columns_release_what_was_asked_and_verify(relation):
     plan, random = planned(relation), np.random.default_rng(SEED)
@@ -262,6 +265,7 @@ def test_one_row_of_many_columns_moves_no_more_than_the_noise_covers(relation):
     assert np.max(lengths) >= 0.95 * mechanism.loss.mu
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_intervals_are_those_of_the_delta_method(relation):
     """Against gradients by differences and the covariance of all answers."""

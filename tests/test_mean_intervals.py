@@ -64,6 +64,7 @@ def ends_solve(release, found, z, *, correlated=True):
     return bool(np.all(near | ~inside)), inside
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("place", range(len(MEMBERS)), ids=[m.name for m in MEMBERS])
 def test_the_ends_are_where_the_whole_covariance_puts_them(place):
     domain = MEMBERS[place].domain
@@ -114,6 +115,7 @@ def coverage(plan, mean, seed, rows=400):
     return found / DRAWS
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", COVERED)
 def test_intervals_of_gaussian_means_cover_at_their_level(name):
     domain, center, mean = COVERED[name]
@@ -177,6 +179,7 @@ def pure(domain, center, mechanism=None, **asked):
     return ln.plan(question, budget=budget, relation="add_remove", mechanism=mechanism, **asked)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("name", "mechanism"),
     [
@@ -218,6 +221,7 @@ def test_where_draws_would_be_too_many_the_tails_of_log_concave_noise_hold():
 SAME = 1e-9
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("place", range(len(MEMBERS)), ids=[m.name for m in MEMBERS])
 def test_no_center_changes_what_is_promised_of_a_mean(place):
     """Every mechanism's number and the bound under them, about the middle and about an end."""

@@ -119,6 +119,7 @@ def last_digits(member, theta=None):
     return 2.0**-48 * float(size @ np.abs(np.ones_like(size) if theta is None else theta))
 
 
+@pytest.mark.grid
 @every
 @few
 @given(seed=SEED)
@@ -136,6 +137,7 @@ def test_no_point_is_beyond_the_support(member, seed):
     assert np.all(points <= domain.upper + last_digits(member))
 
 
+@pytest.mark.grid
 @every
 def test_some_points_come_near_the_support(member):
     """A support that is too wide costs noise: what the definition draws nearly reaches it."""
@@ -144,6 +146,7 @@ def test_some_points_come_near_the_support(member):
         assert np.ptp(points @ theta) >= member.near * domain.width(theta) - last_digits(member)
 
 
+@pytest.mark.grid
 @every
 @few
 @given(seed=SEED)
@@ -159,6 +162,7 @@ def test_points_stay_where_they_are_and_others_come_in(member, seed):
         assert np.max(moved @ theta) <= domain.support(theta) + np.abs(theta) @ room
 
 
+@pytest.mark.grid
 @every
 @few
 @given(seed=SEED)
@@ -183,6 +187,7 @@ def test_a_row_is_clipped_for_itself_alone_to_the_last_bit(member, seed):
         assert np.array_equal(domain.clamp(rows[at]), known[at])
 
 
+@pytest.mark.grid
 @every
 @few
 @given(seed=SEED, order=ORDER)
@@ -206,6 +211,7 @@ def test_the_ellipsoid_holds_ten_thousand_points(member, seed, order):
     assert np.linalg.matrix_rank(M / np.outer(unit, unit), tol=1e-12, hermitian=True) >= span
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("member", [m for m in MEMBERS if m.gamma], ids=lambda m: m.name)
 def test_the_known_least_is_found(member, order):
@@ -216,6 +222,7 @@ def test_the_known_least_is_found(member, order):
     assert proof.upper <= known * (1 + member.gap)
 
 
+@pytest.mark.grid
 @every
 @few
 @given(seed=SEED, order=ORDER)
@@ -227,6 +234,7 @@ def test_some_of_its_points_cost_no_more(member, seed, order):
     assert some.lower <= whole.upper * ROUND + last_digits(member)
 
 
+@pytest.mark.grid
 @every
 @few
 @given(seed=SEED, order=ORDER)
@@ -241,6 +249,7 @@ def test_a_measure_on_its_points_costs_no_more(member, seed, order):
     assert value <= least(member, order).certificate.upper * ROUND + last_digits(member)
 
 
+@pytest.mark.grid
 @able("image")
 @few
 @given(seed=SEED, order=ORDER, factor=st.floats(1e-3, 1e3))
@@ -262,6 +271,7 @@ def test_it_scales_and_does_not_move_with_the_domain(member, seed, order, factor
     )
 
 
+@pytest.mark.grid
 @at_an_end("sum")
 def test_a_sum_costs_no_more_than_both(member, order):
     """002, Theorem 20."""
@@ -292,6 +302,7 @@ COSTED = [
 ]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("member", "way"), COSTED)
 def test_what_is_returned_costs_what_is_proved(member, way):
     """The ellipsoid covers by the proof, so it costs neither more nor less than the proof says."""
@@ -302,6 +313,7 @@ def test_what_is_returned_costs_what_is_proved(member, way):
     assert cost == pytest.approx(found.certificate.upper, rel=1e-9, abs=3 * last_digits(member))
 
 
+@pytest.mark.grid
 @at_an_end("product")
 def test_a_product_costs_the_power_mean_of_both(member, order):
     """002, Lemma 60."""
@@ -316,6 +328,7 @@ def test_a_product_costs_the_power_mean_of_both(member, order):
     assert proof.gap <= max(member.gap + 1e-3, 0.02, member.beside)
 
 
+@pytest.mark.grid
 @at_an_end("kronecker")
 def test_a_kronecker_product_costs_the_product(member, order):
     """002, Lemma 62, about zero; beside L = −L it is K ∪ −K that counts, as x ⊗ y = −x ⊗ −y."""
@@ -332,6 +345,7 @@ def test_a_kronecker_product_costs_the_product(member, order):
     assert one.lower * two.lower <= (proof.upper + off) * ROUND
 
 
+@pytest.mark.grid
 @at_an_end("projection")
 def test_a_projection_costs_no_more(member, order):
     """002, Lemma 63; its support is the domain's in directions that it sees."""
@@ -348,6 +362,7 @@ def test_a_projection_costs_no_more(member, order):
     assert np.max(points @ theta[kept]) <= seen.support(theta[kept]) + last_digits(member)
 
 
+@pytest.mark.grid
 @at_an_end("hull")
 def test_only_the_hull_counts(member, order):
     """What lies inside already changes nothing: a smaller copy about the center."""
@@ -360,6 +375,7 @@ def test_only_the_hull_counts(member, order):
     assert proof.gap <= max(member.gap, 3e-3, member.beside)
 
 
+@pytest.mark.grid
 @every
 def test_it_falls_with_the_order(member):
     proofs = [least(member, order).certificate for order in ORDERS]
@@ -367,6 +383,7 @@ def test_it_falls_with_the_order(member):
         assert there.lower <= here.upper * ROUND
 
 
+@pytest.mark.grid
 @able("workload")
 def test_it_is_the_most_that_rescaling_costs(member):
     """002, Lemma 27: Γ_p(K) ≥ Γ₂(DK) for diagonal D ≥ 0 with tr_q(D²) = 1, q = p/(p − 2)."""
@@ -379,6 +396,7 @@ def test_it_is_the_most_that_rescaling_costs(member):
         assert scaled.lower <= proof.upper * ROUND
 
 
+@pytest.mark.grid
 @at_an_end("a multiple")
 def test_a_workload_that_multiplies_scales(member, order):
     asked = 7 * np.eye(member.domain.dimension)
@@ -388,6 +406,7 @@ def test_a_workload_that_multiplies_scales(member, order):
     assert 7 * alone.lower <= found.upper * ROUND
 
 
+@pytest.mark.grid
 @able("image")
 def test_a_workload_is_its_image(member):
     queries = np.random.default_rng(5).normal(size=(2, member.domain.dimension))
@@ -398,6 +417,7 @@ def test_a_workload_is_its_image(member):
     assert formed.lower <= asked.upper * ROUND + off
 
 
+@pytest.mark.grid
 @every
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_changes_in_steps_are_those_over_the_steps(member, relation):
@@ -429,6 +449,7 @@ def test_what_a_row_says_is_refused_is_refused_in_one_line(member, what):
     assert ";" in str(refusal.value)  # with a remedy
 
 
+@pytest.mark.grid
 @every
 @few
 @given(seed=SEED, order=ORDER)
@@ -471,6 +492,7 @@ def table(member, seed=0):
     return rows
 
 
+@pytest.mark.grid
 @able("plan")
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_plan_keeps_its_budget_and_can_be_checked(member, relation):
@@ -487,6 +509,7 @@ def test_a_plan_keeps_its_budget_and_can_be_checked(member, relation):
         assert changes.lower * (1 - 1e-6) <= ROWS * plan.objective + last_digits(member)
 
 
+@pytest.mark.grid
 @able("plan")
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_every_change_of_the_integers_is_covered(member, relation):
@@ -512,6 +535,7 @@ def test_every_change_of_the_integers_is_covered(member, relation):
     assert reached >= mechanism.loss.mu / (1 + member.gap) * 0.8
 
 
+@pytest.mark.grid
 @able("plan")
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_release_is_its_codes_and_the_noise_alone(member, relation):
@@ -543,6 +567,7 @@ def test_a_release_is_its_codes_and_the_noise_alone(member, relation):
     assert np.all(np.abs(answers - wanted) <= off)
 
 
+@pytest.mark.grid
 @able("plan")
 def test_a_plan_releases_none_one_and_many_records(member):
     """A release that fails once its budget is taken has lost it."""

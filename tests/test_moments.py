@@ -56,6 +56,7 @@ def moments_in_plain_numbers(rows, low, high):
     return np.append(clipped.mean(axis=0), [np.mean(each) for each in products])
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_no_difference_or_moment_reaches_beyond_its_bound(d):
     random = np.random.default_rng(SEED + d)
@@ -101,6 +102,7 @@ def test_the_search_ends_above_the_greatest_value_wherever_it_ends(monkeypatch):
     assert greatest(value, bend, 3, 3.0).upper >= exact
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_noise_is_within_a_hundredth_of_the_least_where_errors_matter_alike(d):
     """Some differences alone need nearly as much noise, of whatever shape."""
@@ -128,6 +130,7 @@ def test_noise_is_within_a_hundredth_of_the_least_where_errors_matter_alike(d):
     assert lifted.claim.certificate().gap < 1e-5
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_weights_and_orders_have_bounds_on_both_sides(d, order):
@@ -153,6 +156,7 @@ def test_weights_and_orders_have_bounds_on_both_sides(d, order):
 ASKED = [(n, b) for n in BOXES for b in (BUDGETS if len(BOXES[n][0]) <= 2 else BUDGETS[:1])]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("name", "budget"), ASKED, ids=str)
 def test_whatever_plans_releases_what_was_asked_and_verifies(name, relation, budget, tmp_path):
@@ -178,6 +182,7 @@ def test_whatever_plans_releases_what_was_asked_and_verifies(name, relation, bud
     assert plan.release(path).terms.names == plan.terms.names
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", BOXES)
 def test_one_row_moves_the_integers_by_no_more_than_the_noise_covers(name, relation):
@@ -239,6 +244,7 @@ def simulated(relation, budget, draws, columns=CORRELATED):
 
 
 # 3,000 draws: a standard error of a coverage of 0.95 is 0.004, and 0.025 is above six of them
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("relation", "budget"),
     [("substitute", ln.zcdp(0.02)), ("add_remove", ln.zcdp(0.02)), ("substitute", ln.pure_dp(1.0))],

@@ -92,6 +92,7 @@ def exactly_private(P, d, epsilon):
 # one count: the geometric mechanism (Ghosh, Roughgarden & Sundararajan 2009)
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("n", [1, 2, 5, 9])
 @pytest.mark.parametrize("power", [1.0, 2.0, 0.5])

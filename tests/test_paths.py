@@ -112,6 +112,7 @@ def taken():
                         yield before + name, given.default is None
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("place", TAKES)
 def test_what_is_no_path_is_refused_in_a_line(place, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -25,6 +25,7 @@ def make(question=QUESTION, *, relation="substitute", **keywords):
     return ln.plan(question, **arguments)
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("order", ORDERS)

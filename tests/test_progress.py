@@ -41,6 +41,7 @@ def test_the_gap_falls_to_what_was_asked(name, order):
     assert all(p.upper >= found.certificate.lower for p in seen)
 
 
+@pytest.mark.grid
 @every_problem
 @pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
 @pytest.mark.parametrize("step", [1, 2, 4])

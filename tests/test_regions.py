@@ -43,6 +43,7 @@ def test_levels_out_of_range(level):
             quantile(level)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 def test_regions_and_simultaneous_intervals_cover_at_their_level(relation):
     """4,000 releases of known totals; first kind 7e-9 each (5.8 standard errors, 3.7%).

@@ -148,6 +148,7 @@ CASES = {
 }
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("order", [2.0, math.inf])
 @pytest.mark.parametrize("case", CASES)
 def test_noise_covers_every_move_of_the_codes(case, order):
@@ -234,6 +235,7 @@ def exact_offset(coding, rows):
     ]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("bits", [3, 10, 40, 50])
 @pytest.mark.parametrize("kind", [Coding, ListCoding])
 def test_codes_of_boxes_and_lists_are_within_their_slack_exactly(kind, bits):
@@ -275,6 +277,7 @@ def test_a_ball_has_its_closed_form(d):
         assert plan.certificate.gap < 1e-6
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("case", CASES)
 def test_the_noise_is_the_least_around_the_body_and_its_opposite(case):
     """Against `ln.theory.enclose` of ±body, whose ellipsoid is about 0, on a path of its own."""
@@ -298,6 +301,7 @@ def test_the_noise_is_the_least_around_the_body_and_its_opposite(case):
     assert plan.certificate.gap < 2e-6
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("case", CASES)
 def test_half_the_body_is_half_the_noise(case):
     domain, body = CASES[case]
@@ -371,6 +375,7 @@ def test_what_is_promised_is_said():
     assert "any other value" in " ".join(make(SQUARE, "substitute").terms.assumptions)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("case", CASES)
 def test_a_file_says_it_all(case):
     domain, body = CASES[case]

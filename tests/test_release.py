@@ -82,6 +82,7 @@ def has_the_covariance(draws, made):
     return np.all(np.abs(measured - np.eye(len(measured))) <= BEYOND * spread)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 def test_answers_are_unbiased_with_the_promised_covariance(relation):
     made, records = plan(relation), mixed()
@@ -94,6 +95,7 @@ def test_answers_are_unbiased_with_the_promised_covariance(relation):
         assert not has_the_covariance(draws * scale, made)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("corner", CORNERS, ids=["lower corner", "upper corner"])
 def test_at_a_corner_the_noise_is_what_it_is_elsewhere(relation, corner):
@@ -104,6 +106,7 @@ def test_at_a_corner_the_noise_is_what_it_is_elsewhere(relation, corner):
     assert np.all(np.abs(here - there - apart) <= 1e-6 * made.standard_deviation)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 def test_intervals_cover_at_their_level(relation):
     """4,000 releases; first kind 7e-9 a coordinate; a level off by 3.5% is seen with chance 0.9."""

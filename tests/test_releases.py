@@ -44,6 +44,7 @@ def loosely(question, relation, size):
     )
 
 
+@pytest.mark.grid(3, least=3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("categories", "ordered", "asked"), COUNTS, ids=str)
 def test_counts_release_wherever_they_plan(categories, ordered, asked, relation, tmp_path):
@@ -60,6 +61,7 @@ def test_counts_release_wherever_they_plan(categories, ordered, asked, relation,
         assert all(np.array_equal(again[names], made[names]) for names in made)
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("case", DOMAINS, ids=lambda case: case.name)
 def test_means_release_wherever_they_plan(case, relation):
@@ -77,6 +79,7 @@ def pure_plan(name):
     return plan_of(name)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "name", [n for n, (_, relation) in ASKED.items() if relation == "add_remove"]
 )
@@ -86,6 +89,7 @@ def test_pure_mechanisms_release_wherever_they_plan(name):
         assert np.all(np.isfinite(pure_plan(name).release(rows).estimate))
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize(("workload", "strategy"), KEPT)
 def test_streams_answer_rounds_of_none_of_one_and_of_many(workload, strategy):
     stream = ln.stream(WORKLOADS[workload], budget=ln.zcdp(0.5), strategy=strategy)

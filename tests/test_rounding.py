@@ -192,6 +192,7 @@ DIRECTED = [
 ]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("room", DIRECTED)
 def test_what_rounding_may_take_is_said_by_name(room):
     """`x * (1 + 2.0**-k)` says no direction and no reason; `grown` and `shrunk` say both."""

@@ -79,6 +79,7 @@ def planned(domain, relation):
     return ln.plan(question, budget=budget, relation=relation, size=size, count_share=share)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", CHANGES)
 def test_a_domain_from_outside_is_planned_released_written_and_reported(relation):
     plan = planned(Wedge(3.0), relation)
@@ -131,6 +132,7 @@ LAWS = {
 }
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("law", LAWS)
 def test_every_law_of_domains_holds_of_one_from_outside(law):
     takes = inspect.signature(LAWS[law]).parameters
@@ -201,6 +203,7 @@ def toy_plan(question, noise, relation):
     )
 
 
+@pytest.mark.grid
 @each_pair
 def test_what_is_from_outside_composes_is_released_written_and_reported(question, noise, relation):
     plan = toy_plan(question, noise, relation)
@@ -210,6 +213,7 @@ def test_what_is_from_outside_composes_is_released_written_and_reported(question
     assert release.estimate.shape == (len(plan.names),)
 
 
+@pytest.mark.grid(least=8)
 @each_pair
 def test_one_row_moves_the_totals_by_at_most_their_sensitivity(question, noise, relation):
     """What the noise charges for the change of any row is at most what the plan charges."""
@@ -226,6 +230,7 @@ def test_one_row_moves_the_totals_by_at_most_their_sensitivity(question, noise, 
         assert loss.mu <= plan.terms.mechanism.loss.mu
 
 
+@pytest.mark.grid
 @each_pair
 def test_answers_are_unbiased_with_the_covariance_that_is_said(question, noise, relation):
     """Of 400 releases: biases of half a deviation, and deviations 1.5 times theirs, are seen."""

@@ -75,11 +75,13 @@ def test_an_unedited_file_holds(name):
     assert found, [c for c in found.checks if not c.holds]
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("name", "path"), EDITS)
 def test_every_edit_is_noticed(name, path):
     assert not holds(edited(json.loads(DOCUMENTS[name]), path))
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("name", "path"), EDITS)
 def test_an_edit_that_mends_the_digest_is_noticed_where_it_matters(name, path):
     document = edited(json.loads(DOCUMENTS[name]), path)
@@ -90,6 +92,7 @@ def test_an_edit_that_mends_the_digest_is_noticed_where_it_matters(name, path):
         assert not holds(document)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", DOCUMENTS)
 @pytest.mark.parametrize("field", ["lower", "upper", "lower_bound", "error"])
 def test_bounds_may_differ_in_their_last_digits_and_nothing_else_may(name, field):
@@ -412,6 +415,7 @@ def test_domains_of_one_point_are_read_and_verified(domain, budget, relation):
     assert ln.verify(release.to_json())
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("budget", [ln.pure_dp(1.0), ln.zcdp(0.5)])
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("order", [2.0, float("inf")])

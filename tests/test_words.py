@@ -66,6 +66,7 @@ def retired(text):
     return [match[0] for match in WORDS.finditer(" ".join(text.split()))]
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_public_docstring_has_no_retired_word(name):
     text = inspect.getdoc(PUBLIC[name]) or ""
@@ -85,6 +86,7 @@ def called(found):
 CALLED = {name: called(found) for name, found in PUBLIC.items() if called(found)}
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("name", CALLED)
 def test_no_public_parameter_is_a_retired_word(name):
     assert retired(" ".join(inspect.signature(CALLED[name]).parameters)) == []

@@ -50,6 +50,10 @@ class Case:
     def dimension(self):
         return self.uniform.dimension
 
+    @property
+    def family(self):
+        return type(self.uniform)
+
 
 def ball(order):
     return lambda x: np.linalg.norm(x, order, axis=1)

@@ -115,6 +115,7 @@ def test_haney_the_precision_of_float_noise_names_the_input(scale, unit):
     assert precision(naive(0.0, scale * unit, 3), naive(unit, scale * unit, 4))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize(("name", "bounds", "left", "right"), NEIGHBOURS, ids=NEIGHBOUR_IDS)
 def test_our_outputs_tell_nothing_by_their_low_bits(name, bounds, left, right, relation):

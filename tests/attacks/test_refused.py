@@ -19,6 +19,7 @@ from lownoise.errors import TableError
 from said import said
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("asked", [own for own in ASKED if own[2] == "substitute"], ids=name_of)
 def test_another_size_is_one_refusal_whatever_it_is_and_whatever_rows_hold(asked, tmp_path):
     tables = [
@@ -94,6 +95,7 @@ def streaming(cell, folder):
 FAILING = [streaming, cast_relation, cast_ibis, cast_view, sniffed_view, torn_reader]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("way", FAILING)
 @pytest.mark.parametrize("name", ["box", "queries"])
 def test_what_a_row_makes_fail_says_nothing_of_it_and_costs_the_same(name, way, tmp_path):

@@ -25,6 +25,7 @@ OPENED = [("box", "", "add_remove"), ("queries", "", "add_remove")]  # by number
 MET = [(asked, way) for asked in OPENED for way in WAYS] + [(asked, "objects") for asked in ASKED]
 
 
+@pytest.mark.grid(1, least=41)
 @pytest.mark.parametrize(("asked", "way"), MET, ids=name_of)
 def test_a_release_says_the_same_whatever_rows_hold(asked, way, tmp_path):
     kind = WAYS[way][0]

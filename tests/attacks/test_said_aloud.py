@@ -72,6 +72,7 @@ def streamed(domain, container, rounds, folder):
     return said(job, folder / "run", account)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("domain", DOMAINS, ids=str)
 def test_a_stream_says_the_same_whatever_values_hold(domain, container, tmp_path):

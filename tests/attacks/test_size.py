@@ -55,6 +55,7 @@ def test_another_size_is_refused_in_one_line_that_does_not_tell_it(kind, tmp_pat
     assert "\n" not in one
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz"])
 @pytest.mark.parametrize("kind", ["mean", "parity"])

@@ -216,6 +216,7 @@ def attacked(way, rows, kinds, folder):
     return {kind.__name__: moved(kind, every, before, after) for kind in kinds}
 
 
+@pytest.mark.grid(6, least=4)
 @pytest.mark.parametrize("way", WAYS)
 def test_one_row_moves_no_integer_further_than_it_may(way, tmp_path):
     # every pair of a column and a hostile cell, read as numbers and as categories
@@ -231,6 +232,7 @@ def test_one_row_moves_no_integer_of_any_question(way, tmp_path):
     assert found == {kind.__name__: [] for kind in MOST}
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("cell", ["0x10", "0B10", " 0x1F"])
 @pytest.mark.parametrize("way", ["csv", "pandas", "duckdb"])
 def test_other_bases_are_numbers_with_and_without_a_word(way, cell, tmp_path):

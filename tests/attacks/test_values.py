@@ -163,6 +163,7 @@ def test_no_cell_moves_a_total_beyond_the_reach(tmp_path, calm, wild, relation, 
     assert before[1:] == after[1:]  # the other column, and the count, did not move
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("value", [np.nan, None, np.inf, -np.inf, "text", "", 1e308, "1e999"])
 def test_one_bad_cell_moves_the_totals_within_reach(value, way, tmp_path):
@@ -217,12 +218,14 @@ def test_no_object_tells_by_an_error_or_a_warning(value, tmp_path):
     assert not errors_tell(PLANS["substitute"].release, calm, wild)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("value", TEXTS, ids=ascii)
 def test_no_text_in_arrow_tells_by_an_error(value, tmp_path):
     calm, wild = (as_arrow(table_of(v), tmp_path) for v in ("3", value))
     assert not errors_tell(PLANS["substitute"].release, calm, wild)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("value", CSV_TEXTS, ids=identifier)
 @pytest.mark.parametrize("column", ["x", "note"])
 def test_no_quoted_field_of_a_csv_tells_by_an_error(value, column, tmp_path):

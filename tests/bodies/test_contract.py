@@ -112,6 +112,7 @@ def test_no_change_is_longer_than_the_body_says(name):
     assert np.all(np.max(np.abs(held - body.base_point), axis=0) <= body.widths() * (1 + 1e-12))
 
 
+@pytest.mark.grid
 @every
 def test_no_change_is_beyond_the_radius(name):
     body, held = BODIES[name]
@@ -148,6 +149,7 @@ def test_what_spans_a_body_spans_its_changes(name):
         assert np.linalg.norm(left) <= 1e-9 * (1 + np.linalg.norm(change))
 
 
+@pytest.mark.grid(least=3)
 @every
 @pytest.mark.parametrize("kind", ["one coordinate", "signs", "sums"])
 def test_an_image_holds_the_images(name, kind):
@@ -189,6 +191,7 @@ def norms_of(dimension):
     yield ProductNorm((line, ImageNorm(np.ones(dimension - 1), NormBall(dimension - 1, 2.0))))
 
 
+@pytest.mark.grid
 @every
 def test_no_change_is_larger_in_a_norm_than_is_said(name):
     body, held = BODIES[name]
@@ -200,6 +203,7 @@ def test_no_change_is_larger_in_a_norm_than_is_said(name):
         still.sensitivity_up(body)  # it moves elsewhere
 
 
+@pytest.mark.grid
 @every
 def test_any_multipliers_are_a_proof(name):
     body, held = BODIES[name]

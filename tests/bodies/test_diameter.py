@@ -120,6 +120,7 @@ CLOUDS = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", CLOUDS)
 def test_the_longest_is_outward_and_as_close_as_doubles(name):
     points = CLOUDS[name]
@@ -141,6 +142,7 @@ def test_pairs_that_single_precision_cannot_tell_apart_are_told_apart(seed):
     assert truth * (1 - 1e-15) <= farthest_pairs(points).longest <= truth * (1 + 1e-13)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ["sphere", "cube", "nearly as long", "clusters"])
 def test_the_farthest_pair_is_among_those_beyond(name):
     """Doubles tell it from pairs that single precision takes for as long."""

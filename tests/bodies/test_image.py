@@ -56,6 +56,7 @@ def sampled(base, rng, count=12):
     )
 
 
+@pytest.mark.grid
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -88,6 +89,7 @@ def test_widths_and_extents_are_hardly_more_than_the_truth(base, seed):
     assert body.extent_up(axes, np.zeros(4)) == pytest.approx(truth, rel=1e-9)
 
 
+@pytest.mark.grid
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -108,6 +110,7 @@ def test_along_the_diagonal_the_reach_is_tight_and_nothing_is_beyond(base, seed)
     assert body.radius_up(DiagonalShape(scale)) == reach
 
 
+@pytest.mark.grid(3)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -188,6 +191,7 @@ def test_a_body_that_is_a_point_reaches_nowhere(base):
     assert np.array_equal(rounded.widths(), np.zeros(2))
 
 
+@pytest.mark.grid(3)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)

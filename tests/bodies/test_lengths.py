@@ -31,6 +31,7 @@ def farthest(image, base):
     return float(np.max(np.linalg.norm(points @ image.T, axis=1)))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", BALLS)
 @pytest.mark.parametrize(("rows", "columns"), [(1, 3), (2, 3), (3, 3), (3, 7), (4, 6)])
 def test_cones_close_the_reach_of_images_in_few_dimensions(name, rows, columns):
@@ -75,6 +76,7 @@ def test_a_widest_direction_between_the_axes_is_found_to_its_last_digits():
 
 
 # what coefficients of squares alone leave open, at p = 2 and p = ∞
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("domain", "gaps"),
     [

@@ -68,6 +68,7 @@ def reached(body: SectionBody, matrix, center):
     return best
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", SETS)
 def test_nothing_reaches_farther(name):
     rng = np.random.default_rng(3)

@@ -43,6 +43,7 @@ def corners_by_pairs(section):
     return found
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("slabs", [1, 2, 3, 6])
 def test_the_hull_of_the_corners_holds_every_exact_corner(slabs):
     """In fractions: no rounding may leave a corner outside, and none is far out."""
@@ -61,6 +62,7 @@ def test_the_hull_of_the_corners_holds_every_exact_corner(slabs):
         assert len(exact) <= len(listed)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("d", "slabs"), [(2, 1), (3, 4), (4, 3), (5, 2), (6, 4)])
 def test_corners_reach_as_far_as_the_section_in_every_direction(d, slabs):
     domain = polytope(d, slabs)
@@ -122,6 +124,7 @@ COMPOUNDS = {  # and the gaps at p = 2 and p = ∞ before corners and cones, of 
 }
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", COMPOUNDS)
 @pytest.mark.parametrize("order", [2.0, math.inf])
 def test_compounds_of_intersections_have_nearly_the_least_noise(name, order):
@@ -131,6 +134,7 @@ def test_compounds_of_intersections_have_nearly_the_least_noise(name, order):
         found.verify()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", COMPOUNDS)
 def test_lengths_over_compounds_are_those_of_their_points_or_hardly_more(name):
     """Reach is never below that of points: of differences, and of one record with its count."""

@@ -66,6 +66,7 @@ def integral(laws):
     return float(np.sum(np.square(laws[0] - laws[1]) / laws[2]))
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("scale", [0.003, 0.03, 0.1, 0.3])
 @pytest.mark.parametrize("seed", range(40))
 def test_no_laws_are_farther_apart(seed, scale):

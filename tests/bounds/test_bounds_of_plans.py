@@ -47,6 +47,7 @@ def plan(domain, relation, budget, order):
     return ln.plan(mean, budget=budget, order=order, **asked)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("domain", "relation", "budget", "order"), ASKED)
 def test_no_mechanism_that_was_compared_is_below_any_bound(domain, relation, budget, order):
     made = plan(domain, relation, budget, order)

@@ -12,6 +12,7 @@ EPSILONS = (0.01, 0.3, 1.0, 4.0)
 RNG = np.random.default_rng(2029)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("d", [1, 2, 12])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_below_the_k_norm_mechanism_of_boxes_and_balls(d, epsilon):

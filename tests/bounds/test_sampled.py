@@ -13,6 +13,7 @@ RNG = np.random.default_rng(2028)
 SIGNS = RNG.choice([-1.0, 1.0], size=(200, 12))
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("shape", [(6, 2), (30, 3), (20, 5)])
 def test_below_the_exact_volume_and_near_it(shape):
     points = RNG.normal(size=shape) * 2.0 ** np.arange(shape[1])

@@ -11,6 +11,7 @@ from lownoise.bounds.unbiased import block_worth_down
 from lownoise.solvers.streams import square_root, squared_error
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 300])
 def test_the_closed_form_is_the_trace_norm(n):
     singular = np.linalg.svd(np.tril(np.ones((n, n))), compute_uv=False)

@@ -55,6 +55,7 @@ LOG_VOLUME = {
 }
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("shape", K_NORM)
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_closed_forms_of_shares(shape, d):
@@ -64,6 +65,7 @@ def test_closed_forms_of_shares(shape, d):
     assert volume_lower_bound(shape(d), epsilon=0.5, records="shares").value >= found * (1 - 1e-9)
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("shape", K_NORM)
 @pytest.mark.parametrize("records", KINDS)
 @pytest.mark.parametrize("d", [1, 2, 4, 12])
@@ -296,6 +298,7 @@ def test_weights_scale_the_body():
     assert zero.value == pytest.approx(rest.value, rel=1e-9)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("body", "weight"), [(249, 332), (500, 332), (-250, -332), (-400, -332), (501, -332)]
 )

@@ -36,6 +36,7 @@ POINTS = {
 }
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("points", POINTS.values(), ids=POINTS)
 def test_hulls_are_exact_in_few_dimensions(points):
     exact = scipy.spatial.ConvexHull(np.vstack([points, -points])).volume

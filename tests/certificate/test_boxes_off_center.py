@@ -26,6 +26,7 @@ def corners(lower, upper):
     return np.stack([own.ravel() for own in grid], axis=1)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
 @pytest.mark.parametrize("name", BOXES)
 def test_no_mean_is_stated_to_need_more_than_its_corners_do(name, order):

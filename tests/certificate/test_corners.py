@@ -82,6 +82,7 @@ def cube_about_a_corner(d):
     return best
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("d", [2, 3, 4, 7, WIDE, 24])
 def test_a_unit_cube_about_its_corner(d):
     body = off_middle(np.zeros(d), np.ones(d), None)
@@ -194,6 +195,7 @@ def off_center(d, order):
 STRANGE = [(1, 2.0), (3, math.inf), (5, 2.0), (WIDE, 2.0), (33, 2.0)]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("d", "order"), STRANGE)
 def test_strangers_decide_plans_and_streams(d, order):
     stream = ln.stream(

@@ -57,6 +57,7 @@ def evidence(base, seed, *, asked):
     return rng, body, queries, rng.exponential(size=m), 10.0 ** rng.uniform(-2, 2, m)
 
 
+@pytest.mark.grid
 @every
 @settings(max_examples=3)
 @given(seed=SEED, order=ORDER, asked=st.booleans())
@@ -85,6 +86,7 @@ def test_squares_prove_no_more_than_their_second_moment_does(base, seed, order, 
     assert found >= float(plain) / math.sqrt(base.moment_up(z)) * (1 - 1e-9)
 
 
+@pytest.mark.grid
 @every
 @settings(max_examples=3)
 @given(seed=SEED, order=ORDER, asked=st.booleans())
@@ -137,6 +139,7 @@ def test_no_evidence_exceeds_an_ellipsoid_found_from_the_corners(seed, order):
     assert again.least(body, order, ones) == pytest.approx(proof.lower, rel=1e-5)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "base",
     [

@@ -316,6 +316,7 @@ def test_what_is_not_known_of_vertices_is_taken_off(kind, asked):
     assert doubted >= exact * 0.9
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("weights", [[1e100, 1e100], [1e100, 3e99], [2e-100, 1e-100]])
 @pytest.mark.parametrize("scale", [2.0**249, 2.0**-249])
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])

@@ -23,6 +23,7 @@ def attained(d, epsilon, first):
     return StepRadius(d, epsilon, first).mean(2.0) * d / (d + 2)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_what_is_proved_is_what_the_staircase_has(law):
     least = attained(*law, least_first(*law))

@@ -52,6 +52,7 @@ def claimed(name, order, asked):
     return ln.theory.enclose(domain, order=order, workload=workload).certificate
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
 @pytest.mark.parametrize("asked", [False, True])
 @pytest.mark.parametrize("name", DOMAINS)

@@ -11,6 +11,7 @@ from check.documents import MEANS, changed, mean
 from lownoise_check import FALSE, HOLDS, OPEN
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("asked", MEANS, ids=str)
 def test_what_was_planned_holds(asked):
     status, lines = checker.decide(mean(*asked))
@@ -18,6 +19,7 @@ def test_what_was_planned_holds(asked):
     assert ln.verify(mean(*asked))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("asked", MEANS, ids=str)
 def test_a_part_in_a_million_less_of_anything_does_not(asked):
     """Of the noise, of the budget, of the upper end; and as much more of the lower end."""

@@ -39,6 +39,7 @@ CASES = [
 ]
 
 
+@pytest.mark.grid(6, least=4)
 @pytest.mark.parametrize(("name", "mechanism", "order", "epsilon"), CASES)
 def test_pure_noise_holds_and_a_part_in_a_million_less_does_not(name, mechanism, order, epsilon):
     plan = ln.plan(

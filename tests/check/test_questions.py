@@ -94,6 +94,7 @@ def scaled(value, by):
     return {k: scaled(v, by) for k, v in value.items()} if isinstance(value, dict) else value * by
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("asked", CASES, ids=str)
 def test_what_was_planned_holds_and_a_part_in_a_million_less_does_not(asked):
     text, noise = planned(*asked)

@@ -36,6 +36,7 @@ def test_marginals_hold_and_a_part_in_a_million_less_does_not(asked):
         assert checker.decide(more)[0] != HOLDS, path
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("asked", STREAMS, ids=str)
 def test_streams_hold_and_a_part_in_a_million_less_does_not(asked):
     text = stream(*asked)

@@ -48,6 +48,7 @@ def edited(folder, name, change):
     path.write_text(json.dumps(document), "utf-8")
 
 
+@pytest.mark.grid(1)
 def test_several_hold_and_each_fault_does_not(folders, tmp_path):
     for kind in ("plans", "releases"):
         assert status(folders / kind)[0] == HOLDS

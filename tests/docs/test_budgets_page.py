@@ -27,6 +27,7 @@ def test_the_table_has_all_that_the_command_makes():
     assert asked == shown
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("row", QUICK[::3], ids=lambda row: " ".join(row[:4]))
 def test_errors_are_as_stated(row):
     found = budgets.row_of(row[0], int(row[1]), float(row[2]), float(row[3])).cells()
@@ -44,6 +45,7 @@ def test_the_map_has_every_budget_and_dimension():
     ]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("row", MAP[2:50:9], ids=lambda row: " ".join(row[:3]))
 def test_what_is_least_is_as_mapped(row):
     """At one of five epsilons, which takes turns; of few columns, whose plans are quick."""

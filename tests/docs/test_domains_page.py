@@ -26,6 +26,7 @@ def test_the_page_has_all_members_and_domains():
     ]
 
 
+@pytest.mark.grid(1, least=4)
 @pytest.mark.parametrize("member", gallery.MEMBERS, ids=lambda m: m.name)
 def test_bounds_are_as_stated_and_ellipses_cover(member):
     row = next(row for row in stated("gallery") if row[0] == f"`{member.code}`")
@@ -45,6 +46,7 @@ def test_bounds_are_as_stated_and_ellipses_cover(member):
     assert np.sum(far > radius * 0.999) >= 2  # a least circle touches in two points or more
 
 
+@pytest.mark.grid(1, least=4)
 @pytest.mark.parametrize("domain", users_domains.DOMAINS, ids=lambda d: d.name)
 def test_savings_are_as_stated(domain):
     row = next(row for row in stated("saved") if row[0] == domain.name)

@@ -16,6 +16,7 @@ def test_the_page_has_all_strategies_that_it_compares():
     assert tuple(ROWS) == learning_page.SHOWN
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("strategy", [own for own in learning_page.SHOWN if own != "optimal"])
 def test_bounds_are_as_stated(strategy):
     assert learning_page.bound_row(strategy) == ROWS[strategy]

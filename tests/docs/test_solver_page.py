@@ -26,6 +26,7 @@ def test_the_page_has_all_cases_and_domains():
     assert [row[0] for row in stated("targets")] == [row.title for row in solver.ROWS]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_bounds_are_as_stated(case):
     """Both brackets hold one number, so they overlap; and neither is wider than it says."""
@@ -41,6 +42,7 @@ def test_bounds_are_as_stated(case):
         assert high / low - 1 <= RTOL + 3e-7  # eight digits, rounded outward
 
 
+@pytest.mark.grid(least=5)
 @pytest.mark.parametrize("domain", natural_domains.DOMAINS, ids=lambda d: d.name)
 def test_gains_are_as_stated(domain):
     row = next(row for row in stated("gains") if row[0] == domain.name)

@@ -28,6 +28,7 @@ def test_the_page_has_all_strategies():
     assert [row[1] for row in ROWS] == [own.description for own in STRATEGIES.values()]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_errors_are_as_stated(strategy):
     row = next(row for row in ROWS if row[0] == f"`{strategy}`")
@@ -42,6 +43,7 @@ def test_the_page_has_all_rows_of_people():
     assert list(dict.fromkeys(row[0] for row in PEOPLE)) == list(TITLES)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("row", PEOPLE, ids=lambda row: " ".join(row[:2]))
 def test_errors_for_people_are_as_stated(row):
     text, strategy = TITLES[row[0]], row[1].split()[0].strip("`")

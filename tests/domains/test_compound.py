@@ -62,6 +62,7 @@ def planned(domain: Any, relation: Any, order: float = 2.0, **more: Any) -> ln.P
     )
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_product_rule(order: float) -> None:
     """002, Lemma 60, with the parts' own least noise from other solvers."""
@@ -78,6 +79,7 @@ def test_the_product_rule(order: float) -> None:
         assert found[0] <= high
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 def test_a_product_of_lists_is_the_list_of_all_pairs(order: float, relation: str) -> None:
@@ -163,6 +165,7 @@ SETS: dict[str, Any] = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", SETS)
 def test_bounds_hold_for_points_drawn_at_random(name: str) -> None:
     rng = np.random.default_rng(11)
@@ -212,6 +215,7 @@ def test_bounds_are_the_maximum_of_lists_and_balls() -> None:
         assert rounded.farthest(matrix, center).upper == pytest.approx(best, rel=1e-8)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_hull_of_discs_is_nearly_that_of_many_points(order: float) -> None:
     angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
@@ -243,6 +247,7 @@ def test_a_record_of_the_hull_stays_and_another_goes_to_the_nearest() -> None:
     np.testing.assert_array_equal(whole.clamp(rows)[3], whole.clamp(rows[3]))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("name", "relation"),
     [

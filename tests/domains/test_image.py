@@ -74,6 +74,7 @@ def room(domain):
     return (1e-9 + 4 * share) * domain.extent + 2.0**-52 * np.abs(domain.center)
 
 
+@pytest.mark.grid(least=6)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -99,6 +100,7 @@ def test_ranges_are_the_supports_of_the_axes(domain):
     assert domain.upper - domain.center == pytest.approx(domain.extent, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.grid(least=6)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -110,6 +112,7 @@ def test_what_is_inside_stays_and_is_known_to_be_inside(domain, seed):
     assert np.array_equal(domain.clamp(domain.center), domain.center)
 
 
+@pytest.mark.grid(least=6)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -207,6 +210,7 @@ def test_a_wide_image_of_a_ball_moves_records_to_its_nearest_point(seed):
     assert mine <= best + 1e-5
 
 
+@pytest.mark.grid(least=6)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)

@@ -79,6 +79,7 @@ def test_takes_the_simplest_form():
     assert one.points.tolist() == [[0.1, 0.2]]
 
 
+@pytest.mark.grid(3)
 def test_holds_what_all_parts_hold(case):
     domain, parts = case
     size = domain.upper - domain.lower
@@ -103,6 +104,7 @@ def test_clamps_into_every_part_and_leaves_what_is_inside(case):
         assert np.array_equal(domain.clamp(rows[i]), near[i])
 
 
+@pytest.mark.grid(3)
 def test_supports_cover_samples_tightly(case):
     domain, _ = case
     near = domain.clamp(domain.center + RANDOM.standard_normal((20000, 3)) * 4)
@@ -208,6 +210,7 @@ def test_queries_that_see_a_part_only():
     assert found.certificate.gap < 0.15
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("kind", ["differences", "translates"])
 def test_no_multipliers_prove_less_than_the_truth(kind):
     # whatever an optimiser says, the reach is at least what points reach
@@ -253,6 +256,7 @@ def planned(name, relation):
         return ln.plan(question, budget=ln.zcdp(0.5), relation=relation, rtol=0.05, **size)
 
 
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("name", PARTS)
 def test_noise_covers_every_change_of_integers(name, relation):
@@ -273,6 +277,7 @@ def test_noise_covers_every_change_of_integers(name, relation):
     assert 0 < plan.certificate.lower <= plan.certificate.upper
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("name", ["counts", "lens", "ellipsoids"])
 def test_is_released_saved_and_verified(name, relation, tmp_path):
@@ -320,6 +325,7 @@ def test_supports_across_a_face_are_tight():
         assert reached <= cut.support(direction) <= reached + 1e-6
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", ["points", "differences"])
 def test_many_coordinates_have_some_bound_from_below(monkeypatch, relation):
     """Where a thorough search would take minutes, few points that are nearly extreme do."""

@@ -71,6 +71,7 @@ def test_kronecker_of_lists(order):
     assert gamma(ln.kronecker(first, second), order).upper == pytest.approx(wanted, rel=4e-6)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("order", ORDERS)
 def test_projections_never_need_more(order):
     """002, Lemma 63."""
@@ -95,6 +96,7 @@ def test_projections_never_need_more(order):
                 assert part.support(direction) == pytest.approx(domain.support(lifted), rel=1e-6)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_sum_needs_at_most_the_sum(order):
     """002, Theorem 20; equal for multiples of one body."""
@@ -153,6 +155,7 @@ def test_the_kronecker_of_balls_is_the_nuclear_norm():
     assert np.all(sizes <= 1 + 1e-9)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("bits", [1, 7, 300])
 def test_one_way_marginals(order, bits):

@@ -55,6 +55,7 @@ def listed(kind):
     return points * 2 / domain.base.norm_up(points)[:, None]
 
 
+@pytest.mark.grid(least=3)
 @every_kind
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("rows", "columns"), [(2, 2), (3, 5), (6, 4)])
@@ -68,6 +69,7 @@ def test_the_ball_itself_has_its_closed_form(kind, order, rows, columns):
     assert certificate.verify()
 
 
+@pytest.mark.grid
 @every_kind
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_closed_form_is_that_of_a_list_of_matrices(kind, order):
@@ -77,6 +79,7 @@ def test_the_closed_form_is_that_of_a_list_of_matrices(kind, order):
     assert found.lower == pytest.approx(length(2) * 4 ** (1 / order), rel=2e-6)
 
 
+@pytest.mark.grid(3)
 @every_kind
 def test_images_hold_the_same_members_on_both_sides(kind):
     """A dense image: its bounds hold what a list of its members needs."""
@@ -148,6 +151,7 @@ def far_codes(coding, domain):
     return coding.encode(np.vstack([rows, extreme, 1.001 * extreme, nasty]))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", ["operator", "Schatten 3", "nuclear", "Ky Fan 2"])
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("mapped", [False, True])

@@ -68,6 +68,7 @@ def test_a_listed_oracle_is_its_points(order: float) -> None:
     assert alike(one.certificate, other.certificate)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 def test_a_plan_of_a_listed_oracle_is_that_of_its_points(order: float, relation: Any) -> None:
@@ -113,6 +114,7 @@ def test_a_workload_and_weights_are_those_of_points() -> None:
 ENDS = [(d, order) for d in (1, 2, 3) for order in ORDERS if d < 3 or order in (2.0, math.inf)]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("d", "order"), ENDS)
 def test_an_ellipsoid_known_by_its_trust_region_has_its_closed_form(d: int, order: float) -> None:
     factor, middle = RNG.normal(size=(d, d)), 3 * RNG.normal(size=d)
@@ -157,6 +159,7 @@ def test_an_ellipsoid_known_by_its_trust_region_has_its_closed_form(d: int, orde
         assert one.lower <= other.upper * (1 + 1e-3)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("program", "point", "ends", "middle", "reach"),
     [

@@ -217,6 +217,7 @@ def can_move(domain: AbstractDomain) -> bool:
     return bool(getattr(domain, "searchable", True))
 
 
+@pytest.mark.grid(least=24)
 @every
 def test_mixtures_of_members_stay_and_are_contained(held: Held) -> None:
     domain = built(held)
@@ -228,6 +229,7 @@ def test_mixtures_of_members_stay_and_are_contained(held: Held) -> None:
         assert domain.contains(domain.clamp(point) if listed(domain) else point)
 
 
+@pytest.mark.grid(least=24)
 @every
 def test_a_record_outside_goes_to_what_is_near(held: Held) -> None:
     """It comes in, stays there, and no step further back toward the record is in the domain."""
@@ -297,6 +299,7 @@ def test_four_tenths_beside_the_simplex_are_thirds() -> None:
 ASKED = (*EVERY[: len(MEMBERS)], *CORNERED)
 
 
+@pytest.mark.grid(least=24)
 @pytest.mark.parametrize("held", ASKED, ids=lambda held: held.name)
 def test_a_release_of_members_is_unbiased(held: Held) -> None:
     """Within 7 standard errors: under 2.6e-12 for each of 200 numbers by chance, 1e-9 for all.

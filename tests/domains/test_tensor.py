@@ -47,6 +47,7 @@ def brackets(one, other):
     assert other.lower <= one.upper * (1 + 1e-12)
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("d", "power"), SIZES)
 def test_the_least_noise_is_that_of_the_listed_tensors(d, power, order):
@@ -64,6 +65,7 @@ def test_the_least_noise_is_that_of_the_listed_tensors(d, power, order):
             assert found.shape.quadratic_form(s - found.center) <= 1 + 1e-8
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("d", "power"), [(2, 2), (3, 2), (3, 3), (4, 4)])
 @pytest.mark.parametrize("asked", ["weights", "workload"])
@@ -81,6 +83,7 @@ def test_other_questions_of_it_too(d, power, order, asked):
         assert found.shape.dimension == d**power
 
 
+@pytest.mark.grid(3, least=3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("d", "power"), SIZES)
@@ -148,6 +151,7 @@ def test_differences_of_an_even_power_need_up_to_the_root_of_two_less():
     )
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("d", "power"), [(30, 2), (30, 3), (6, 4), (70, 3)])
 def test_many_dimensions_are_never_listed(d, power, order):
@@ -184,6 +188,7 @@ def square(mechanism, codes):
     return worst
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("d", "power", "off"), [(3, 2, 0.0), (3, 2, 0.3), (3, 3, 0.1), (4, 4, 0)])
@@ -207,6 +212,7 @@ def test_what_is_revealed_is_covered_exactly(d, power, off, relation, order):
     assert plan.verify()
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("d", "power"), [(3, 2), (3, 3), (23, 2)])
 def test_a_release_is_written_read_and_right(tmp_path, d, power, relation):

@@ -33,6 +33,7 @@ def sphere(count, size, seed=0):
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("power", [1, 2, 3, 4])
 def test_in_the_plane_it_is_a_fine_circle(power, order):
@@ -51,6 +52,7 @@ def test_in_the_plane_it_is_a_fine_circle(power, order):
             assert found.upper == pytest.approx(general.upper, rel=0.01)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("size", "power"), [(2, 3), (3, 2), (4, 2), (3, 3), (3, 4), (10, 2)])
 def test_the_ellipsoid_covers_points_and_costs_what_it_says(size, power, order):
@@ -118,6 +120,7 @@ def test_moments_of_the_sphere_are_those_of_many_points():
         assert np.mean(x * y * z) == pytest.approx(exact, abs=5e-3)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("size", "power"), [(2, 1), (3, 2), (3, 3), (2, 4), (2, 5)])
 def test_it_knows_its_own_tensors(size, power):
     ball = ln.TensorPower(size, power, "ball", 1.5)

@@ -124,6 +124,7 @@ def listed(ball, relation, count=48):
     return SymmetricPoints(np.hstack([about, np.ones((len(m), 1))]))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("power", [1, 2, 3, 4])
@@ -224,6 +225,7 @@ PAIRS = [(relation, *of) for relation in RELATIONS for of in [(2, 1), (2, 2), (3
 COVERED = [(*pair, *BUDGETS[(i + j) % 5]) for i, pair in enumerate(PAIRS) for j in (0, 2)]
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("relation", "size", "power", "budget", "order"), COVERED)
 def test_what_is_revealed_is_covered_exactly(size, power, relation, order, budget):
     ball = ln.TensorPower(size, power, "ball", 1.1)
@@ -245,6 +247,7 @@ def test_what_is_revealed_is_covered_exactly(size, power, relation, order, budge
     assert plan.verify()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("size", "power"), [(3, 1), (3, 2), (3, 3), (2, 4)])
 def test_a_release_is_written_read_and_right(tmp_path, size, power, relation):
@@ -364,6 +367,7 @@ def test_a_row_that_lacks_a_value_is_the_stand_in_as_a_whole():
     assert np.array_equal(half[0], half[1])
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("size", "power"), [(2, 1), (2, 2), (3, 3), (6, 2)])
 def test_the_count_takes_about_its_share(size, power, order):
@@ -380,6 +384,7 @@ def test_the_count_takes_about_its_share(size, power, order):
             assert plan.standard_deviation[-1] == pytest.approx(1 / math.sqrt(share), rel=1e-6)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("order", ORDERS)
 def test_other_weights_and_centers_are_planned_with_an_honest_gap(relation, order):

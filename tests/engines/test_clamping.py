@@ -55,6 +55,7 @@ def fractions(values):
     return [Fraction(float(v)) for v in values]
 
 
+@pytest.mark.grid
 @every
 @settings(max_examples=2)
 @given(seed=SEED, fine=st.sampled_from([2.0**-46, 0.25]))
@@ -138,6 +139,7 @@ def changes_of(codes, count_step):
     return np.hstack([codes, np.full((len(codes), 1), 1 / count_step)])
 
 
+@pytest.mark.grid(least=3)
 @every
 @pytest.mark.parametrize("count_step", [None, 0.5])
 @settings(max_examples=1)

@@ -196,6 +196,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("drops", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_in_gives_the_reference_integers(way, drops, tmp_path):
@@ -302,6 +303,7 @@ GRIDS = [
 ]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("bounds", "step"), GRIDS)
 @settings(max_examples=6)
 @given(

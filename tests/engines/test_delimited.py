@@ -81,6 +81,7 @@ HEADERS = [b"a,b,c\n", b'\xef\xbb\xbfa,"b",c\r\n', b'"x\ny",b,a,c\n']
 ROWS = b'1,F,0\r\n"2",M,1\n\n 0x10 ,"x\r\ny",,9\n,a"b",1\n\xff,\xfe\n5,"z\n6,7'
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("block", [1, 7, 10**6])
@@ -149,6 +150,7 @@ FAR = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("body", FAR.values(), ids=FAR)
 def test_a_record_of_any_length_is_looked_at_a_few_times(monkeypatch, body):
     """Each byte at most three times, as long as what is read grows with what is left."""

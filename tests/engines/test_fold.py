@@ -111,6 +111,7 @@ def written(table, path, **how):
     return path
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_arrow_hands_over_is_what_the_engine_reads(shape, tmp_path):
     """Every type of column, with threads and without; and it is Arrow that hands it over."""

@@ -71,6 +71,7 @@ def plain(found):
 CASES = [(name, unit) for name in ENGINES for unit in UNITS if unit or name != "spark"]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("engine", "unit"), CASES)
 def test_what_is_read_at_once_is_what_each_reads_alone(engine, unit, tmp_path):
     """Rows of units are ordered by all columns, so that the same of them count alone."""

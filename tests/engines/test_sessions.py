@@ -169,6 +169,7 @@ def test_without_pyspark_it_is_said_what_to_install(monkeypatch):
         totals_query(QUERY).of(ln.Table("t.parquet", engine="spark"))
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("home", "said"),
     [("", "none is found in PATH"), ("none", "none is found in "), ("bad", "does not start")],

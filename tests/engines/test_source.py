@@ -164,6 +164,7 @@ GROUPED = {
 }
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("asked", GROUPED.values(), ids=GROUPED)
 @pytest.mark.parametrize(
     ("engine", "rows"), [*((e, ROWS) for e in ENGINES), *((e, LACKING) for e in LACK)]
@@ -234,6 +235,7 @@ def test_an_engine_from_outside_does_every_release(name):
     assert released[0] == released[1]
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("failure", [ValueError, EngineError, TableError, LedgerError])
 @pytest.mark.parametrize("name", ASKED)
 def test_what_another_engine_says_of_rows_is_not_shown(name, failure, tmp_path):
@@ -257,6 +259,7 @@ def test_what_another_engine_says_of_rows_is_not_shown(name, failure, tmp_path):
     assert [e.state for e in ledger.entries()] == ["reserved"]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("failure", [ValueError, EngineError, LedgerError])
 @pytest.mark.parametrize("name", ASKED)
 def test_of_the_schema_another_engine_says_only_what_is_wrong_with_it(name, failure, tmp_path):

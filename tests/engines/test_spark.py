@@ -143,6 +143,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("question", "unit"), ASKED)
 def test_every_question_has_the_same_integers_on_every_engine(question, unit):
     """Of rows and of units, of awkward cells."""

@@ -327,6 +327,7 @@ def test_partitions_of_text(tmp_path):
     assert texts(given, "s", "a") == [("CA", "1.5"), ("CA", "2"), ("TX", "1.5"), ("TX", "2")]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("header", ["a,b\n", "\n", ",,\n", "a,a,a\n", '"a\n",b\n'])
 def test_folders_alone_may_be_asked_of_text_and_have_a_value_a_row(tmp_path, header):
     """Whatever the first line names: no column of it is asked."""
@@ -381,6 +382,7 @@ def device_plan():
     return ln.local(ln.Mean(["a"], ln.Box([0], [9])), ln.local_dp(1.0)).to_json()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_no_secret_of_an_address_is_kept_or_said(address, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -528,6 +530,7 @@ def remote(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("path", "wanted"),
     [

@@ -21,12 +21,14 @@ def test_the_index_has_every_file():
     assert len(INDEX) >= 60
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.filterwarnings("ignore::lownoise.ReadingNotice")
 @pytest.mark.parametrize("name", INDEX)
 def test_a_file_says_what_it_said(name, tmp_path):
     agree(INDEX[name], files.read(name, tmp_path), least=MOVED if name.endswith("toml") else 1.0)
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("name", [n for n, own in INDEX.items() if "verified" in own])
 def test_a_file_written_again_verifies_as_well_and_says_the_same(name, tmp_path):
     was, now = dict(INDEX[name]), files.read_copy(files.copied(name, tmp_path), files.FILES / name)

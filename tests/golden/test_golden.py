@@ -19,6 +19,7 @@ def test_every_row_of_the_tables_is_stored():
     assert ROWS.keys() == STORED.keys()
 
 
+@pytest.mark.grid(1, least=70)
 @pytest.mark.parametrize("name", chosen(STORED, ROWS))
 def test_a_plan_is_what_it_was(name):
     lines = list(differences(STORED[name], facts_of(ROWS[name]), name))

@@ -137,6 +137,7 @@ def covariance_of_integers(plan):
     return found
 
 
+@pytest.mark.grid(6, least=4)
 @pytest.mark.parametrize("place", range(0, len(MEMBERS), 5), ids=lambda i: MEMBERS[i].name)
 def test_no_record_moves_the_integers_farther_than_is_charged(place):
     """Brought in at any group, by the definition of the noise; and some come near."""
@@ -174,6 +175,7 @@ def test_no_record_moves_the_integers_farther_than_is_charged(place):
     assert max(lengths) == pytest.approx(far, rel=1e-6)  # as far as a record of the mean alone
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
 @pytest.mark.parametrize(
     ("by", "more"),
@@ -211,6 +213,7 @@ def test_no_noise_of_any_shape_is_less(by, more, order):
     assert own.upper == pytest.approx(ends.upper, rel=1e-5)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("more", [{}, {"way": None, "sets": [["sex"], ["sex", "region"]]}])
 def test_covariances_are_those_of_the_noise(more):
     """Of 6,000 draws: an entry strays by more than 6.2 of its deviations with chance below 1e-9,
@@ -302,6 +305,7 @@ def test_margins_together_err_less_than_a_budget_split_between_them():
     assert np.sum(plan.standard_deviation**2) < 0.75 * np.sum(split**2)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", ["duckdb", "arrow", "csv", "words"])
 def test_every_engine_sums_the_same(kind, tmp_path):
     rows, question = table(), asked()
@@ -332,6 +336,7 @@ def test_a_column_may_be_summed_and_grouped_by():
     assert found.means[0, 0] == pytest.approx(pay[pay < 250].mean(), abs=1)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("place", range(1, len(MEMBERS), 6), ids=lambda i: MEMBERS[i].name)
 def test_files_hold_all_and_verify(place):
     member = MEMBERS[place]
@@ -444,6 +449,7 @@ def test_pure_noise_is_that_of_a_mean_in_every_joint_group(mechanism):
     assert np.array_equal((more - less)[changed[0]], inner)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("mechanism", PURE)
 def test_every_joint_group_has_a_draw_of_its_own(mechanism):
     """Of 400 runs: a correlation of two groups beyond 6.3/20 has chance below 1e-8, so any of 66
@@ -476,6 +482,7 @@ def test_pure_answers_are_those_of_the_rows(mechanism):
     assert ln.verify(release.to_json())
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("mechanism", ["k_norm", "laplace"])
 def test_pure_intervals_cover_at_least_as_often_as_they_say(mechanism):
     """At level 0.8, 150 runs of 16 means: 5.4 deviations below have chance below 1e-7 each."""

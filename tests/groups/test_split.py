@@ -101,6 +101,7 @@ def test_margins_are_the_least_squares_of_all_tables(sizes, sets, scales):
             assert found.reshape(-1, 2) == pytest.approx(wanted @ noisy, abs=1e-12)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("kind", "mechanism"),
     [("means", "k_norm"), ("means", "laplace"), ("totals", "k_norm"), ("moments", "ellipsoid")],
@@ -164,6 +165,7 @@ def test_a_split_errs_less_than_joint_groups_and_answers_agree(kind):
     assert np.array_equal(again.standard_deviation, plan.standard_deviation)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("mechanism", ["k_norm", "laplace", "recursive", "ellipsoid"])
 def test_answers_stray_as_they_say_and_hold_the_rows(mechanism):
     """Of 3,000 draws variances stray by 5.4·√(5/3000) of themselves with chance below 1e-7 each: a

@@ -32,6 +32,7 @@ def planned(question, budget=BUDGET, **more):
     return ln.plan(question, budget=budget, relation="substitute", **{"size": N, **more})
 
 
+@pytest.mark.grid(6, least=4)
 @pytest.mark.parametrize("place", range(1, len(MEMBERS), 6), ids=lambda i: MEMBERS[i].name)
 def test_no_change_of_a_record_is_farther_than_is_charged(place):
     """From any group and values to any other, by the definition of the noise."""
@@ -96,6 +97,7 @@ BY = [
 ]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("shape", "order", "place"),
     [
@@ -127,6 +129,7 @@ def test_the_least_noise_of_any_shape_is_between_the_ends(shape, order, place):
     assert own.upper < ends.lower * (1 + excess)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("order", "place", "most", "far"),
     [(2.0, 0, 0.01, 0.001), (math.inf, 1, 0.01, 0.001), (2.0, 2, 0.07, 0.04)],
@@ -214,6 +217,7 @@ def test_intervals_of_means_cover_as_often_as_they_say():
         assert np.all(np.abs(own - 0.6 * runs) <= 5.4 * math.sqrt(runs * 0.24)), own
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("place", range(0, len(MEMBERS), 9), ids=lambda i: MEMBERS[i].name)
 def test_files_hold_all_and_verify(place):
     member = MEMBERS[place]
@@ -257,6 +261,7 @@ def test_less_noise_is_charged_more():
     assert group_mechanism(question, group_values(mechanism), flat, N).loss.mu == math.inf
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("mechanism", PURE)
 def test_pure_noise_is_that_of_two_records(mechanism):
     """One goes and one comes, each at half of ε; the file says so, and is refused with less."""

@@ -126,6 +126,7 @@ CASES = [
 ]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("kind", "fields"), CASES)
 def test_no_adversarys_mean_regret_is_above_the_bound(kind, fields):
     plan = asked(**fields)
@@ -266,6 +267,7 @@ def best_of(values, slopes, radius):
     return least
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", ["least squares", "logistic", "huber"])
 def test_the_clipped_losss_regret_is_within_its_bound(name):
     """Of sorted records, with most gradients clipped; the best model is found to 1e-2 and below."""

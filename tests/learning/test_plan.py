@@ -11,6 +11,7 @@ from learning.members import LOSSES, REGULARIZERS, STRATEGIES, learning, planned
 from lownoise.errors import BudgetError, FileError, LownoiseError, PlanError
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("momentum", [0.0, 0.6])
 @pytest.mark.parametrize("epochs", [1, 3])
 @pytest.mark.parametrize("batch", [1, 4, 7])
@@ -89,6 +90,7 @@ def test_a_file_that_says_another_thing_is_refused(tmp_path):
         learning.LearningPlan.from_json(plan.stream.to_json())
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_strategy_learns(strategy):
     plan = planned(strategy=strategy, budget=ln.zcdp(1e6), radius=4.0, epochs=2)

@@ -54,6 +54,7 @@ def characters(bits, degrees):
     return np.array([(1 - 2 * records[:, list(s)]).prod(axis=1) for s in sets], float)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("relation", SIZES)
 @pytest.mark.parametrize("name", MATRICES)
@@ -127,6 +128,7 @@ def test_the_number_of_records_alone_needs_noise_only_where_it_is_private(relati
     assert deviation[1] > 0
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("order", [2.0, 2.5, 4.0, math.inf])
 @pytest.mark.parametrize("relation", SIZES)
 @pytest.mark.parametrize(

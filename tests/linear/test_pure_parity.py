@@ -39,6 +39,7 @@ def parities(question):
     )
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("degree", [(2,), (0, 1, 3), (1, 2, 3, 4)])
 @pytest.mark.parametrize("weights", ["even", "steep"])
 @pytest.mark.parametrize("relation", SIZES)
@@ -124,6 +125,7 @@ def test_whole_noise_of_units_and_of_many_bits_is_verified():
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", SIZES)
 def test_every_mechanism_is_compared_released_and_read_back(relation):
     plan = planned(relation)

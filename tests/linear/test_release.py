@@ -92,6 +92,7 @@ def test_any_numbers_are_within_the_grid(relation):
     assert np.max(np.abs(about - np.rint(about))) > 0.01  # the numbers are not on the grid
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", ["queries", "parity"])
 def test_answers_are_unbiased_with_the_promised_covariance(kind, relation):
@@ -153,6 +154,7 @@ def test_intervals_surround_the_estimate(kind):
         released.interval(1.5)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_files_give_everything_back(kind, relation):

@@ -160,6 +160,7 @@ def distribution(own, y, size):
     return sum(w / 2 * law(own, t) for w, t in zip(weights, at, strict=True))
 
 
+@pytest.mark.grid(1)
 @EACH
 @pytest.mark.parametrize("column", [0, 2])
 def test_each_coordinate_has_its_law(own, column):
@@ -188,6 +189,7 @@ def test_the_length_of_k_norm_noise_is_gamma_and_its_direction_is_uniform():
     assert np.max(np.abs(law(own, np.sort(diagonal)) - steps)) < LINE + rounding
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("dimension", [1, 2, 40])
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_estimates_are_unbiased_and_vary_as_stated(name, dimension):
@@ -333,6 +335,7 @@ def test_the_randomness_that_is_drawn_does_not_depend_on_the_record(own):
 # ---------------------------------------------------------------- ranges, and what is stored
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 0.3, 1.0, 7.3, 1000.0])
 @pytest.mark.parametrize("dimension", [1, 2, 10, 1000])
 @pytest.mark.parametrize("name", ADDITIVE)

@@ -112,6 +112,7 @@ def said(found):
     return found.count, found.sums, found.met, found.estimate.tobytes()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", ALL)
 def test_the_order_batches_and_merges_change_no_bit(name):
     reports = drawn(name)
@@ -130,6 +131,7 @@ def test_the_order_batches_and_merges_change_no_bit(name):
         assert said(together.result()) == said(several[0].result()) == said(whole.result())
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("door", DOORS)
 def test_every_way_in_gives_the_same(name, door, tmp_path):
@@ -148,6 +150,7 @@ WRONG = {
 }
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_refused_or_dropped_through_every_door(name, door, tmp_path):
@@ -218,6 +221,7 @@ CELLS = {
 }
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("what", CELLS)
 @pytest.mark.parametrize("kind", [pd.DataFrame, pa.table])
 def test_cells_of_a_table_that_say_no_report_are_malformed(what, kind):
@@ -296,6 +300,7 @@ def alike_and_other(report):
     return [report, report, replace(report, values=tuple(-v for v in report.values))]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_repeated_reports_are_judged_alike_in_any_order_and_any_parts(seed):
     rng = np.random.default_rng(seed)
@@ -365,6 +370,7 @@ def searched(randomizer, rng):
             yield row
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", ALL)
 def test_one_report_moves_an_answer_by_at_most_its_influence_and_k_by_k_times_that(name):
     randomizer, honest = ALL[name](), drawn(name)
@@ -519,6 +525,7 @@ def test_a_file_that_says_something_else_is_refused(edit):
 COVERED = 1500  # trials; 0.138 of them miss a level of 0.9 with chance below 1e-6
 
 
+@pytest.mark.grid(3, least=3)
 @pytest.mark.parametrize("count", [1, 2, 5, 40])
 @pytest.mark.parametrize("name", ALL)
 def test_intervals_cover_also_of_few_reports(name, count):

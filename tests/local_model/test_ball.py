@@ -56,6 +56,7 @@ def sure(values, low, high):
 # ---------------------------------------------------------------- bias and moments
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("r", SIZES)
 @pytest.mark.parametrize("kind", CLASSES)
@@ -177,6 +178,7 @@ def heights(cap, seed, count=COUNT):
     return drawn(cap, point, count, seed) @ unit / cap.scale
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("case", CAPS)
 def test_heights_have_the_law_of_a_cap_in_a_sphere(case):
     r, threshold, uniform = case
@@ -220,6 +222,7 @@ def test_both_ways_to_a_cap_are_taken_and_are_of_one_law():
     assert ways == {True, False}
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("case", CAPS[3:9])
 def test_around_u_all_directions_are_alike(case):
     r, threshold, uniform = case
@@ -237,6 +240,7 @@ def test_around_u_all_directions_are_alike(case):
         )
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("kind", CLASSES)
 def test_one_by_one_is_the_law_of_a_block(kind):
     randomizer, source, count = kind.fitted(2, 2.0), SimulationRandomness(4), 6000

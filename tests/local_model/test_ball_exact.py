@@ -74,6 +74,7 @@ class Recorded:
 # ---------------------------------------------------------------- floats and bits agree
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("randomizer", [*CASES, *LARGE], ids=named)
 def test_deciding_everything_by_bits_gives_the_same(randomizer, monkeypatch):
     rows = rows_of(randomizer.dimension, 40 if randomizer.dimension <= 10 else 2)
@@ -120,6 +121,7 @@ def exact_of(randomizer, vector, tails, coin):
     )
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("randomizer", [*CASES, *LARGE], ids=named)
 def test_floats_are_within_their_bound(randomizer):
     """Of each coordinate and each comparison, also where the numbers are nearly 0."""

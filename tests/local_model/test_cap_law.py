@@ -37,6 +37,7 @@ def integrals(dimension, threshold):
         return tuple(share * integral(most, power) for power in (0, 1, 2))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("dimension", "threshold"), CAPS)
 def test_the_mass_is_the_integral_and_below_it(dimension, threshold):
     true, _, _ = integrals(dimension, threshold)
@@ -53,6 +54,7 @@ def test_masses_of_two_and_three_dimensions_are_arcs_and_heights(threshold):
     assert mass_down(1, threshold) == 0.5
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("dimension", [10, 1000, 100_000])
 def test_masses_stay_right_to_the_least(dimension):
     """log q by the series of positive terms, x^a √(1−x)/(2a B(a, ½))·(1 + …), x = 1 − γ²."""
@@ -175,6 +177,7 @@ def test_no_other_threshold_has_a_greater_mean(dimension, epsilon):
     assert threshold == pytest.approx(mean, abs=2**-25)
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("dimension", [1, *DIMENSIONS, 100_000])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_no_private_report_has_a_longer_mean_and_the_best_cap_has_that(dimension, epsilon):
@@ -185,6 +188,7 @@ def test_no_private_report_has_a_longer_mean_and_the_best_cap_has_that(dimension
         assert math.tanh(epsilon / 4) <= most
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("dimension", [2, 5])
 def test_densities_of_any_shape_within_epsilon_have_no_longer_mean(dimension, epsilon):

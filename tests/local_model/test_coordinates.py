@@ -97,6 +97,7 @@ def drawn(randomizer, point, seed):
     return randomizer.reports(rows, randomness=SimulationRandomness(seed))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", CASES)
 def test_reports_follow_the_law(name):
     randomizer = CASES[name]
@@ -104,6 +105,7 @@ def test_reports_follow_the_law(name):
         assert statistic(randomizer, point, drawn(randomizer, point, seed)) < 1
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", CASES)
 def test_other_laws_are_seen(name):
     """Of a fifth more ε, and of a point that is taken for its nearest corner."""

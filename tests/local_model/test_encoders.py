@@ -47,6 +47,7 @@ def back(encoder, encoded):
     return np.array([encoder.decode(y / FULL) for y in encoded])
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("member", HELD, ids=lambda m: m.name)
 @pytest.mark.parametrize("order", [2.0, math.inf])
 def test_records_of_a_domain_come_back(member, order):

@@ -107,6 +107,7 @@ def drawn(randomizer, label, seed):
     return randomizer.reports(labels, randomness=SimulationRandomness(seed))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", CASES)
 def test_reports_follow_the_law(name):
     randomizer = CASES[name]
@@ -123,6 +124,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_laws_are_seen(name):
     assert statistic(CASES[name], 0, drawn(OTHERS[name], 0, 3)) > 1

@@ -47,6 +47,7 @@ def plans(question, epsilon):
     return [planned(question, epsilon, mechanism=name) for name in dict.fromkeys(fitting)]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("member", WIDE, ids=lambda m: m.name)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_a_plan_is_within_its_budget_and_above_its_bound(member, epsilon):
@@ -86,6 +87,7 @@ QUESTIONS = {
 }
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
 def test_every_randomizer_is_unbiased_on_the_domains_own_records(name, epsilon):
@@ -107,6 +109,7 @@ def test_every_randomizer_is_unbiased_on_the_domains_own_records(name, epsilon):
             assert np.all(deviations <= greatest * 1.1)  # of 20,000 squares, far within a tenth
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_tables_of_labels(name, epsilon):
@@ -236,6 +239,7 @@ def test_a_device_that_keeps_less_than_the_budget_is_refused():
 HELD = [m for m in MEMBERS if m.domain.as_image() is not None]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("member", HELD, ids=lambda m: m.name)
 def test_the_inscribed_ellipsoid_is_in_the_domain(member):
     """Along the singular vectors of the image, half axes of any weights: 200 points of its rim."""

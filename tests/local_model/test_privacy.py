@@ -111,6 +111,7 @@ def found(randomizer, first, second, seed):
     return least_ratio(score(drawn(first)) > end, score(drawn(second)) > end)
 
 
+@pytest.mark.grid(6, least=4)
 @pytest.mark.parametrize("name", MEMBERS)
 def test_no_pair_shows_more_than_the_loss(name):
     randomizer = MEMBERS[name]()
@@ -123,6 +124,7 @@ def test_no_pair_shows_more_than_the_loss(name):
         assert max(shown) > 0
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", MEMBERS)
 def test_twice_the_loss_is_caught(name):
     """One that reveals twice what it states shows more than half of its own ε."""

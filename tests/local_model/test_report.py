@@ -53,6 +53,7 @@ def by_integers(form, identifier, values):
     return head + whole.to_bytes(-(-at // 8), "little")
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("count", [0, 1, 5, 50])
 def test_bytes_are_those_of_one_large_integer_and_come_back(form, count):

@@ -75,6 +75,7 @@ def statistic(randomizer, labels):
     return sum((o - e) ** 2 / e for o, e in pairs) / chi2.isf(1e-7, len(own) - 1)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("labels", [LABELS[0], LABELS[13], LABELS[-1]])
 def test_reports_follow_the_law(labels):
     assert statistic(MIXED, labels) < 1

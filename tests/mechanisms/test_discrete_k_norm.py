@@ -125,6 +125,7 @@ def planned(epsilon=4.0, mechanism=None):
     )
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0, 8.0])
 def test_tables_of_a_public_number_of_rows_have_less_than_with_other_noise(epsilon):
     plan = planned(epsilon)

@@ -251,6 +251,7 @@ def test_it_is_not_made_unasked_where_it_has_hardly_less():
     assert planned("a count", "geometric", epsilon=0.34).mechanism == "geometric"
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("scale", [0.125, 0.4, 1.0, 5.0, 300.0])
 def test_spreads_and_moments_are_those_of_the_law(scale):
     """Sums over the law itself: of one number moments of even order are met, no sum has more."""

@@ -44,6 +44,7 @@ def with_hint(hint, scale):
     return change
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("hint", [[1.0], [1.0] * 24, [1.0] * 30, [], [0.0] * 25, ["a"]])
 def test_a_hint_of_another_length_proves_nothing(hint, relation):
@@ -90,6 +91,7 @@ def test_a_file_that_was_changed_is_refused_or_does_not_verify(domain, change):
         assert "\n" not in str(refused)  # noqa: PT017 (some only fail to verify)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("size", [1e-200, 1e-140, 1e-9, 1e9, 1e140])
 @pytest.mark.parametrize("domain", [ln.Ball(2, order=3), TURNED], ids=["ball", "ellipsoid"])

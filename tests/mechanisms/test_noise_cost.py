@@ -73,6 +73,7 @@ def gaussian_delta(mu, at):
     return ndtr(mu / 2 - at / mu) - math.exp(at) * ndtr(-mu / 2 - at / mu)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("kind", "name", "epsilon"), CASES)
 def test_no_change_reveals_more_than_the_rho_and_the_mu_of_its_noise(kind, name, epsilon):
     """Renyi divergences and the privacy curve from a grid of the density, to 1%."""
@@ -90,6 +91,7 @@ def test_no_change_reveals_more_than_the_rho_and_the_mu_of_its_noise(kind, name,
             assert left <= gaussian_delta(loss.mu, at) * 1.01 + 1e-6
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize(
     ("kind", "name"),

@@ -69,6 +69,7 @@ def forward(L, s):
     return z
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", LISTS)
@@ -133,6 +134,7 @@ def test_equally_near_points_give_one_of_them_always():
         assert np.all(domain.nearest(np.full((count, 2), 0.5)) == first)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_answers_are_unbiased_with_the_covariance_that_the_plan_states(relation):
     """20,000 draws; each check rejects the truth with chance below 1e-9 (6 standard errors) and a
@@ -173,6 +175,7 @@ def test_a_single_point_needs_no_noise_and_says_why():
     assert any("one point" in line for line in plan.terms.assumptions)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", [2.0, 4.0, math.inf])
 @pytest.mark.parametrize("name", [n for n in LISTS if n != "one point"])
 def test_the_noise_is_that_of_the_difference_body(name, order):
@@ -184,6 +187,7 @@ def test_the_noise_is_that_of_the_difference_body(name, order):
     assert 50 * plan.objective <= twice * (1 + 1e-5)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", LISTS)
 def test_plans_and_releases_survive_their_files(name, relation):

@@ -110,6 +110,7 @@ def at_least(first, second, confidence=1e-7):
     return best
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("kind", "reach"), CASES, ids=IDS)
 def test_a_tester_finds_no_more_than_the_claim_and_half_the_noise(kind, reach):
     """From outputs alone ε is bounded from below, by 1e-5 never above the claim.
@@ -133,6 +134,7 @@ def test_a_tester_finds_no_more_than_the_claim_and_half_the_noise(kind, reach):
     assert at_least(outputs(mutant, 0.0), outputs(mutant, change)) > 1.0
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("kind", "reach"), CASES, ids=IDS)
 def test_draws_have_the_covariance_that_is_stated(kind, reach):
     """Within 8 standard errors, which rejects × 0.9 and × 1.1 (draws), × 0.98 (simulated)."""

@@ -96,6 +96,7 @@ def test_no_more_is_seen_than_is_claimed_and_hardly_less(name):
     assert seen(narrow, 0.95 * drawn, way, 1.5 * own.epsilon) > own.epsilon
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", NORMS)
 def test_integers_have_the_law_of_the_staircase(name):
     """χ² over shells of equal chance of ‖z‖, 6 of them: 4% of length is seen of 2,000 draws."""

@@ -55,6 +55,7 @@ def holds(answers, corners, x, tolerance):
     return done.fun <= tolerance
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("seen", SEEN)
 @pytest.mark.parametrize("kind", ["hull", "cone", "few rows"])
 def test_it_is_in_the_set_and_no_corner_says_that_another_is_nearer(kind, seen):

@@ -75,6 +75,7 @@ def test_maximal_sets_and_tables_make_the_marginals_of_a_table():
         assert along == pytest.approx(pulled, rel=1e-9)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", MARGINALS)
@@ -95,6 +96,7 @@ def test_marginals_agree_and_have_no_cell_below_0(kind, relation, norm):
                 assert counts.sum(axis=rest) == pytest.approx(found[name], abs=1e-6)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", MARGINALS)
@@ -141,6 +143,7 @@ def test_non_negative_marginals_are_nearest_as_least_squares_have_it(kind, relat
     assert found.distance == pytest.approx(size, rel=1e-3)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", MARGINALS)
@@ -171,6 +174,7 @@ def test_the_nearest_tables_are_idempotent_and_come_no_farther_apart(kind, relat
         assert apart < length(given[i], given[j])  # and not by doing nothing
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", [*MARGINALS, *ROWS])
@@ -185,6 +189,7 @@ def test_what_a_table_can_have_stays_and_costs_nothing(kind, relation, norm):
         assert found.distance <= 10 * (release.error if norm == "euclidean" else 10)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", ROWS)
 def test_the_norm_of_the_noise_is_that_of_its_covariance(kind, relation):
@@ -203,6 +208,7 @@ def test_the_norm_of_the_noise_is_that_of_its_covariance(kind, relation):
     assert moved or (kind, relation) == ("ball", "substitute")
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", [*MARGINALS, *ROWS])
 def test_in_the_norm_of_the_error_no_run_is_farther_from_the_truth(kind, relation):

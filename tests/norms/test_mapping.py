@@ -31,6 +31,7 @@ def extent(body):
     return 1 / float(norm_of(body).norm_up(np.ones((1, 1)))[0])
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", BODIES)
 def test_an_image_extends_along_each_direction_as_the_body_does(name):
     body, corners = BODIES[name]
@@ -47,6 +48,7 @@ def test_an_image_extends_along_each_direction_as_the_body_does(name):
         assert extent(body.mapped(rows).mapped(u)) == pytest.approx(most, rel=1e-9)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [1.0, 1.5, 2.0, math.inf])
 def test_a_simpler_factor_has_the_same_image(order):
     base = NormBall(3, order)

@@ -88,6 +88,7 @@ def test_hulls(d, unit):
             assert close(found, hull_norm(points.tolist(), s.tolist()))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("d", [2, 3])
 def test_zonotopes(d, unit):

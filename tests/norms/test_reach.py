@@ -193,6 +193,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("gauge", GAUGES)
 @pytest.mark.parametrize("body", OTHERS)
 def test_no_change_is_beyond_the_reach(body, gauge):

@@ -85,6 +85,7 @@ def test_points_are_told_apart_at_any_distance_from_the_boundary(name):
         )
 
 
+@pytest.mark.grid(3)
 @every
 def test_the_rational_programme_ends_at_the_norm_from_any_basis(name):
     points = LISTS[name]
@@ -142,6 +143,7 @@ def test_where_a_search_starts_changes_no_draw():
         assert [float(x.mid()) for x in own] == [float(x.mid()) for x in other]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("count", "d"), [(60, 11), (26, 22)])
 def test_plans_of_many_answers_are_pure_and_their_noise_has_the_radial_law(count, d):
     """‖z‖/scale is Gamma(d), by another solver: a radius of Gamma(d + 1) times a uniform point."""

@@ -255,6 +255,7 @@ PURE = {
 }
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", PURE)
 def test_plans_are_pure_and_their_noise_has_the_radial_law(name):
     """‖z‖/scale is Gamma(d): a radius of Gamma(d + 1) times a point of the unit ball."""

@@ -43,6 +43,7 @@ def lower(budget):
     return type(budget)(**{**vars(budget), name: down})
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("like", LIKE, ids=str)
 @pytest.mark.parametrize("asked", TABLES)
 def test_the_budget_suffices_and_the_next_lower_one_does_not(asked, like):
@@ -56,6 +57,7 @@ def test_the_budget_suffices_and_the_next_lower_one_does_not(asked, like):
     assert ln.plan(question, budget=lower(found), **rest).error > aim
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("like", LIKE, ids=str)
 @pytest.mark.parametrize("level", [0.5, 0.95])
 @pytest.mark.parametrize("asked", ["means", "marginals", "queries"])
@@ -76,6 +78,7 @@ def test_all_intervals_reach_as_far_as_asked_and_no_farther(asked, level, like):
     assert number(alone) <= number(like) * (1 + 1e-3)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("like", LIKE, ids=str)
 @pytest.mark.parametrize("place", range(0, len(MEMBERS), 9), ids=lambda i: MEMBERS[i].name)
 def test_as_many_records_suffice_and_one_less_does_not(place, like):

@@ -78,6 +78,7 @@ PROFILES = {
 }
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("d", [1, 3])
 @pytest.mark.parametrize("name", PROFILES)
 @pytest.mark.parametrize("epsilon", [0.5, 1.5])

@@ -21,6 +21,7 @@ RHOS = [1e-6, 1e-3, 0.1, 1.0, 30.0]
 DELTAS = [1e-15, 1e-6, 0.01, 0.1]
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("rho", RHOS)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_zcdp_gives_the_epsilon_of_its_best_order(rho, delta):

@@ -312,6 +312,7 @@ CASES = [(name, own) for name in ("gaussian", "zcdp", "basic", "caps") for own i
 CASES += [("aside gaussian", "(1, 0.01)"), ("aside zcdp", "(1, 1e-6)")]
 
 
+@pytest.mark.grid(6, least=4)
 @pytest.mark.parametrize(("name", "own"), CASES)
 def test_no_adaptive_adversary_exceeds_an_account(name, own):
     budget = BUDGETS[own]

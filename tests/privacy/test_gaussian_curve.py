@@ -43,6 +43,7 @@ def test_the_oracle_is_the_curve_by_quadrature():
             assert abs(area / curve(mu, epsilon) - 1) < 1e-20
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("epsilon", "delta"), GRID)
 def test_the_parameter_is_safe_and_not_wasteful(epsilon, delta):
     mu = parameter_down(epsilon, delta)
@@ -64,6 +65,7 @@ def test_the_parameter_at_the_ends_of_the_budgets(epsilon, delta):
     assert curve(mu * (1 + CLOSE), epsilon) > delta
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("epsilon", [0.0, *EPSILONS])
 @pytest.mark.parametrize("mu", PARAMETERS)
 def test_delta_is_safe_and_tight(mu, epsilon):
@@ -73,6 +75,7 @@ def test_delta_is_safe_and_tight(mu, epsilon):
     assert result <= exact * (1 + CLOSE) or result == math.nextafter(0.0, 1.0)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("delta", [*DELTAS, 1e-100, 0.9])
 @pytest.mark.parametrize("mu", PARAMETERS)
 def test_epsilon_is_safe_and_tight(mu, delta):

@@ -121,6 +121,7 @@ def test_rho_of_a_ball_is_the_most_of_its_renyi_divergences(dimension, epsilon):
         assert divergence <= order * rho * (1 + 2e-3)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("dimension", "epsilon"), BALLS)
 def test_mu_of_a_ball_is_that_of_its_total_variation_and_holds_everywhere(dimension, epsilon):
     """The first number of the noise is √(2G)·N/ε, G ~ Gamma((d + 1)/2): T = P(it is below ½)."""
@@ -153,6 +154,7 @@ def test_a_ball_of_one_number_is_laplace_and_more_numbers_reveal_less(epsilon):
         assert ball_mu_up(d, epsilon) <= mu_up(e)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("own", [ball_rho_up, ball_mu_up])
 @pytest.mark.parametrize("dimension", [1, 2, 7, 200])
 def test_more_epsilon_reveals_more(own, dimension):
@@ -220,6 +222,7 @@ def test_a_report_has_the_rho_and_mu_of_its_chances(records, epsilon):
 # ---------------------------------------------------------------- other norms
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", [1.0, 3.0, math.inf])
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_no_norm_reveals_more_than_laplace_noise_and_a_cube_as_much(order, epsilon):

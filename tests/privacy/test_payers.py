@@ -44,6 +44,7 @@ def said(plan):
     return report.render_text(report.sections(plan), width=400)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("kind", "asked"), CASES)
 def test_the_accounts_that_a_plan_names_pay_for_it_and_no_others(kind, asked, tmp_path):
     plan = KINDS[kind](ASKED[asked])

@@ -59,6 +59,7 @@ def integrated(d, radii, weights, epsilon, shift):
     return sum(pieces)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("d", [2, 3, 6])
 @pytest.mark.parametrize("name", PROFILES)
 def test_it_is_the_integral_of_what_is_lost(d, name):

@@ -118,6 +118,7 @@ def test_gaussian_releases_are_one_of_the_root_of_the_summed_squares(mus, epsilo
     assert delta_up(root * (1 - 1e-15), epsilon) <= found <= delta_up(root * (1 + 1e-15), epsilon)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("mus", [[0.7], [0.3, 0.4, 0.5], [0.2] * 9, [0.1, 1.0]])
 def test_gaussian_composition_is_the_convolution_of_the_privacy_losses(mus, epsilon):
@@ -139,6 +140,7 @@ def test_a_known_rho_costs_at_least_its_gaussian(rho, epsilon):
     assert zcdp_delta_up(rho, epsilon) <= zcdp_delta_up(rho * 1.01, epsilon)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("epsilon", [1e-3, 0.01, 0.1, 1.0, 7.0, 50.0])
 @pytest.mark.parametrize("delta", [1e-15, 1.5199110829529332e-05, 1e-6, 0.0053, 0.1])
 def test_one_release_of_any_kind_may_take_the_whole_of_an_approximate_budget(epsilon, delta):

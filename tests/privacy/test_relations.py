@@ -79,6 +79,7 @@ def opened(tmp_path):
     return ln.Ledger.create(tmp_path / "l.ledger", "d", WHOLE, reading="zcdp")
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("first", "then", "kind"), UNLIKE)
 def test_a_spend_of_another_relation_is_refused_before_a_row_is_read(first, then, kind, tmp_path):
     ledger = opened(tmp_path)

@@ -75,6 +75,7 @@ def uneven(epsilon):
     return laws / laws.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("make", [lambda e: response(e, 2), lambda e: response(e, 3), uneven])
 @pytest.mark.parametrize(("local_epsilon", "size"), SMALL)
 def test_no_shuffle_of_real_reports_reveals_more(make, local_epsilon, size):
@@ -124,6 +125,7 @@ def test_sums_over_all_counts_in_floats_agree(local_epsilon, size, epsilon):
     assert true * (1 - 1e-6) - 1e-12 <= found <= true * 1.005 + 1e-12
 
 
+@pytest.mark.grid(6, least=4)
 @pytest.mark.parametrize("local_epsilon", [1e-6, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 1000.0])
 def test_more_people_reveal_less_and_never_more_than_alone(local_epsilon):
     for delta in (1e-100, 1e-6, 0.01):
@@ -154,6 +156,7 @@ def test_epsilon_and_delta_are_of_one_curve(local_epsilon):
                 assert delta_up(local_epsilon, size, epsilon * (1 - 1e-4)) > delta * (1 - 2e-3)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.5, 2.0])
 @pytest.mark.parametrize("size", [1, 50, 5000, 10**6])
 def test_reports_may_reveal_so_much_where_they_are_shuffled(epsilon, size):
@@ -164,6 +167,7 @@ def test_reports_may_reveal_so_much_where_they_are_shuffled(epsilon, size):
     assert delta_up(local_epsilon * 1.001, size, epsilon) > delta * (1 - 2e-3)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("local_epsilon", [0.1, 0.5, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("size", [10**4, 10**6, 10**8])
 def test_below_the_closed_bound(local_epsilon, size):
@@ -174,6 +178,7 @@ def test_below_the_closed_bound(local_epsilon, size):
     assert epsilon_up(local_epsilon, size, delta) <= math.log1p(closed)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("trials", [1, 7, 400, 30_000])
 @pytest.mark.parametrize("chance", [1e-9, 0.02, math.exp(-1), 1 - 2**-40])
 def test_chances_of_clones_are_rounded_up_and_so_are_both_ends(trials, chance):

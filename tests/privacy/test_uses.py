@@ -92,6 +92,7 @@ def test_sums_over_answers_one_by_one_are_what_is_charged():
         assert exact - 1e-15 <= found <= exact * (1 + 1e-9) + 1e-15
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-9), (8.0, 1e-3)])
 @pytest.mark.parametrize("uses", USES)
 def test_the_greatest_parameter_is_within_and_no_more_is(uses, epsilon, delta):
@@ -168,6 +169,7 @@ def test_one_use_of_a_ball_needs_less_noise_than_its_epsilon_says():
     assert again.joint_cost == shared.joint_cost
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("uses", USES)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_gaussian_uses_fill_the_budget_and_no_more(budget, uses):
@@ -180,6 +182,7 @@ def test_gaussian_uses_fill_the_budget_and_no_more(budget, uses):
     assert plan.verify()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("uses", [1, 12, 5000])
 @pytest.mark.parametrize("budget", [ln.approx_dp(1.0, 1e-6), ln.approx_dp(8.0, 1e-5)], ids=str)
 @pytest.mark.parametrize("mechanism", ["laplace", "ellipsoid"])

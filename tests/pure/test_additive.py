@@ -36,6 +36,7 @@ TIGHT = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", TIGHT)
 def test_the_least_for_a_ball_is_within_one_percent(name):
     domain, asked = TIGHT[name]
@@ -59,6 +60,7 @@ def test_no_noise_that_is_added_errs_less(domain):
     assert ADDED in str(bound)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("domain", "asked"),
     [
@@ -78,6 +80,7 @@ def test_elsewhere_a_bound_is_below_the_error_or_none(domain, asked):
     assert plan.lower_bound <= plan.error
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("d", "delta"), [(2, 1e-6), (3, 1e-9), (16, 1e-6)])
 def test_a_proof_about_many_steps_is_carried(d, delta):
     """Of 500 and more steps, in which few nodes are needed where hardly any mass is."""

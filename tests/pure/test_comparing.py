@@ -34,6 +34,7 @@ def cube(d):
     return ln.Box(np.zeros(d), np.ones(d))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("d", "ratio"), [(1, 2.99), (4, 2.67), (16, 1.67), (32, 1.24), (48, 1.02), (64, 0.89)]
 )
@@ -49,6 +50,7 @@ def test_boxes_have_the_ratios_of_the_closed_forms(d, ratio):
     assert (plan.mechanism == "radial") == (d == 1 or ratio < 1.1)  # around the ball of corners
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("place", range(0, len(MEMBERS), 5), ids=lambda i: MEMBERS[i].name)
 def test_none_that_is_named_errs_less_and_all_keep_the_budget(place):
     relation = ("substitute", "add_remove")[place % 2]

@@ -55,6 +55,7 @@ def test_noise_that_is_not_pure_is_charged_as_a_pair_that_is_within_its_budget(n
     assert re.fullmatch(r"\(0\.7, (9\.99.*e-07|1e-06)\)-DP", cost.guarantee)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", PURE)
 def test_a_file_says_what_noise_costs_and_is_not_believed(name):
     document = json.loads(PLANS[name].to_json())
@@ -70,6 +71,7 @@ def test_a_file_says_what_noise_costs_and_is_not_believed(name):
         assert again.cost == PLANS[name].cost
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("name", PLANS)
 def test_a_file_from_before_noise_was_charged_is_read_and_holds(name):
     for text in (PLANS[name].to_json(), PLANS[name].release(table()).to_json()):

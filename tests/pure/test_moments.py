@@ -32,6 +32,7 @@ def planned(domain, relation, budget=None, **asked):
     return ln.plan(question, budget=budget, relation=relation, **rest, **asked)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("domain", [ln.Ball(3), ln.Ball(8), ln.Box([0, 0], [1, 3])])
 def test_the_ellipsoid_is_that_of_the_least_gaussian_noise_and_is_released(domain):
     plan = planned(domain, "substitute", weights="range")
@@ -84,6 +85,7 @@ def test_sums_of_sizes_are_bounded_and_nearly_reached(d):
         assert np.max(known) <= norm.sensitivity_up(body) <= upper
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", [1.0, 2.0, 4.0, math.inf])
 @pytest.mark.parametrize("kind", ["ball", "box"])
 def test_no_change_is_beyond_the_norm_of_independent_noise(kind, order):

@@ -71,6 +71,7 @@ def plans():
     return {name: make() for name, make in PLANS.items()}
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", PLANS)
 def test_the_best_of_those_available_is_taken(plans, name):
     """Errors rise down the comparison; what is not available says why; no cost exceeds ε."""
@@ -85,6 +86,7 @@ def test_the_best_of_those_available_is_taken(plans, name):
     assert plan.guarantee == "1-DP, pure"
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", PLANS)
 def test_a_plan_reads_back_as_it_was(plans, name):
     """Its file says everything, and what follows is computed again."""
@@ -103,6 +105,7 @@ def test_no_error_is_below_what_none_can_beat(plans, name):
         assert plan.lower_bound > 0
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("name", PLANS)
 @pytest.mark.parametrize("mechanism", ["k_norm", "ellipsoid", "recursive", "laplace"])
 def test_deviations_are_those_of_the_noise(plans, name, mechanism):
@@ -313,6 +316,7 @@ def far_points(name):
     return SORTED * points / np.sort(np.abs(points), axis=1)[:, -2:].sum(axis=1)[:, None]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("name", "domain"),
     [

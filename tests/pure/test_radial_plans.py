@@ -38,6 +38,7 @@ def test_of_a_ball_it_has_the_error_of_the_fit_which_no_additive_noise_is_below(
     assert plan.cost.delta <= 1e-6
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("uses", [None, 1])
 @pytest.mark.parametrize(
     "domain",

@@ -22,6 +22,7 @@ def account(tmp_path, budget=BUDGET, name="people", reading=None):
     return ln.Ledger.create(tmp_path / "ledger", name, budget, reading=reading)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", PLANS)
 def test_answers_are_within_what_noise_can_do_and_read_back_exactly(name, tmp_path):
     """20 deviations: below 1e-8 an answer for noise with the tails of a Laplace number."""

@@ -39,6 +39,7 @@ def planned(domain, relation="substitute", **more):
     return ln.plan(ln.Mean(names, domain), relation=relation, size=size, **more)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 def test_it_is_taken_with_the_variance_of_its_closed_form(name, relation):

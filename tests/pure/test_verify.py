@@ -80,6 +80,7 @@ def test_every_mechanism_is_among_them():
     assert {name.strip() for name in ASKED} == set(NAMES) - of_marginals
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("name", TEXTS)
 def test_an_unedited_file_holds_and_reads_back_exactly(name):
     verified = ln.verify(TEXTS[name])
@@ -95,6 +96,7 @@ def test_an_unedited_file_holds_and_reads_back_exactly(name):
     assert own.verify()
 
 
+@pytest.mark.grid(6, least=4)
 @pytest.mark.parametrize("name", EDITED)
 def test_every_edit_is_noticed_and_where_it_matters_a_mended_digest_does_not_help(name):
     document = json.loads(TEXTS[name])

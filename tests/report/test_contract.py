@@ -59,6 +59,7 @@ def check_page(text):
     return said
 
 
+@pytest.mark.grid(least=3)
 @each
 def test_a_page_is_whole_and_fetches_nothing(name, kind):
     found = report.sections(subject(name, kind))
@@ -77,6 +78,7 @@ def test_a_page_is_whole_and_fetches_nothing(name, kind):
         assert text == report.render_html(report.sections(terms))
 
 
+@pytest.mark.grid(least=3)
 @each
 @pytest.mark.parametrize("width", [40, 80])
 def test_a_terminal_shows_it_within_its_width(name, kind, width):
@@ -211,6 +213,7 @@ def stated(found):
                         yield cell
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize(
     ("name", "kind"), [k for k in KINDS if k[0] not in ("many attributes", "many means")]
 )
@@ -299,6 +302,7 @@ def test_a_recorded_release_names_its_entry(tmp_path):
     assert "1 mean of town <b> (40 rows)" in report.render_text(found)
 
 
+@pytest.mark.grid(least=3)
 @each
 def test_plans_and_releases_show_themselves_briefly(name, kind):
     """In a line, printed, in a notebook, as a table; never as what they are made of."""

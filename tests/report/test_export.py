@@ -149,6 +149,7 @@ def held(kind):
 HELD = ("groups", "no group", "totals", "band", "quantile", "moments", "line", "of a group")
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", HELD)
 def test_all_that_is_read_of_a_release_is_written_as_pandas_has_it(kind, tmp_path):
     own = held(kind)

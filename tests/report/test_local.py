@@ -57,6 +57,7 @@ def estimate(name, count=300):
 each = pytest.mark.parametrize("name", QUESTIONS)
 
 
+@pytest.mark.grid(3)
 @each
 @pytest.mark.parametrize("subject", [plan, estimate])
 def test_a_page_is_whole_and_fetches_nothing(name, subject):
@@ -69,6 +70,7 @@ def test_a_page_is_whole_and_fetches_nothing(name, subject):
     assert len({section.name for section in found}) == len(found)
 
 
+@pytest.mark.grid(3)
 @each
 @pytest.mark.parametrize("subject", [plan, estimate])
 @pytest.mark.parametrize("width", [40, 80])
@@ -82,6 +84,7 @@ def test_a_terminal_shows_it_within_its_width(name, subject, width):
         assert re.search(rf"^{label} ", text, re.MULTILINE)
 
 
+@pytest.mark.grid(3)
 @each
 def test_the_numbers_are_the_plans(name):
     own, found = plan(name), words(report.render_html(report.sections(plan(name))))

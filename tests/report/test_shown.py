@@ -265,6 +265,7 @@ def test_every_public_name_is_looked_at():
     assert {*SHOWN, *RETURN, *NONE} == {*ln.__all__, *theory.__all__}
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("name", SHOWN)
 def test_an_object_shows_itself_in_a_few_lines_and_as_html(name, tmp_path):
     for own in SHOWN[name](tmp_path):

@@ -152,6 +152,7 @@ RELAXED = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("rates_of", ["random", "wild", "one", "none"])
 @pytest.mark.parametrize("name", RELAXED)
 def test_the_relaxation_bounds_what_looking_at_all_patterns_finds(name, rates_of, monkeypatch):

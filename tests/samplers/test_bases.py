@@ -81,6 +81,7 @@ def determinant(rows):
     return first[0] * determinant(lower) * (-1) ** pivot
 
 
+@pytest.mark.grid(3)
 @every
 @pytest.mark.parametrize("doubt", [False, True])
 def test_no_chance_is_too_small(name, doubt, monkeypatch):
@@ -107,6 +108,7 @@ def test_no_chance_is_too_small(name, doubt, monkeypatch):
             assert share > 1 - 1e-3
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("doubt", [False, True])
 def test_each_simplex_has_its_share(doubt, monkeypatch):
     """Chi-square over all simplices; power: shares of equal size are rejected."""

@@ -48,6 +48,7 @@ def words_of(octave):
     return chosen
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("octave", range(OCTAVES))
 def test_every_cell_keeps_its_bound(octave):
     tails = words_of(octave)

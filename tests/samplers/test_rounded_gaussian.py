@@ -176,6 +176,7 @@ def _either_way(either_way_setting, monkeypatch):
     monkeypatch.setattr(module, "_LARGEST", either_way_setting)
 
 
+@pytest.mark.grid(3)
 @either_way
 @pytest.mark.parametrize("scale", [1e-3, 0.3, 0.7, 1.0, 1e3, 2**33 * 1.7, 2.0**45])
 def test_the_integer_is_the_rounding_of_the_bits(scale):
@@ -183,6 +184,7 @@ def test_the_integer_is_the_rounding_of_the_bits(scale):
     assert_exact(DiagonalShape([scale] * 160), words)
 
 
+@pytest.mark.grid(least=3)
 @either_way
 @pytest.mark.parametrize("later", [1, 0x123456789ABCDEF, 2**64 - 2])
 @pytest.mark.parametrize("sign", [0, SIGN])
@@ -287,6 +289,7 @@ TWO = np.array([[3.0e4, 0.0], [-4.0e4, 1.0e4]])
 THREE = np.array([[2.0**20, 0, 0], [0.6 * 2**20, 0.8 * 2**20, 0], [-(2.0**19), 2.0**18, 2.0**20]])
 
 
+@pytest.mark.grid
 @either_way
 @pytest.mark.parametrize("B", [TWO, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("size", [1e-5, 1.0, 2.0**20, 2.0**30, 2.0**35])
@@ -480,6 +483,7 @@ def test_the_covariance_of_another_factor_is_rejected(B):
     assert covariance_rejects(np.abs(B), B)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("scale", [1.1 * 2.0**48, 1.7 * 2.0**49, 1.3 * 2.0**50])
 def test_the_table_and_the_balls_decide_alike_where_products_round(scale, monkeypatch):
     """Here the rounding of L·z itself is a quarter of a step: leaving it out of the doubt shows."""

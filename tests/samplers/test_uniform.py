@@ -76,6 +76,7 @@ def moment_rejects(points, moment):
     return bool(np.any(off > 5.7 * products.std(axis=0) / math.sqrt(len(z)) + 1e-12))
 
 
+@pytest.mark.grid
 @every
 def test_exact_points_have_the_law(case):
     # power: radii of d − 1 or d + 1 dimensions, scales off by 2 %, and points that never leave one
@@ -87,6 +88,7 @@ def test_exact_points_have_the_law(case):
     assert not direction_rejects(drawn, reference(case, REFERENCE))
 
 
+@pytest.mark.grid
 @every
 def test_simulated_points_have_the_law(case):
     drawn = case.uniform.simulate(MANY, SimulationRandomness(2))
@@ -97,11 +99,13 @@ def test_simulated_points_have_the_law(case):
     assert not moment_rejects(drawn, case.uniform.second_moment())
 
 
+@pytest.mark.grid
 @every
 def test_points_found_by_rejection_have_the_second_moment(case):
     assert not moment_rejects(reference(case, REFERENCE), case.uniform.second_moment())
 
 
+@pytest.mark.grid
 @every
 def test_other_laws_are_rejected(case):
     drawn = case.uniform.simulate(MANY, SimulationRandomness(3))

@@ -62,6 +62,7 @@ def shares(d):
     return {s: volume / sum(own.values()) for s, volume in own.items()}
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize("exactly", [True, False])
 def test_every_part_has_its_share(d, exactly):

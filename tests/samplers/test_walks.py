@@ -157,6 +157,7 @@ def unlike_uniform(points):
     return min(values) * len(values)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("d", "deviation", "count"), [(1, 2.5, 700), (2, 1.5, 700)])
 def test_the_uniform_law_stays(d, deviation, count, monkeypatch):
     uniform = stationary(Preimage(np.eye(d)), np.eye(d), deviation)
@@ -180,6 +181,7 @@ def stepped(deviation, start, count):
     return np.array(found)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("start", "deviation"), [(0.3, 0.6), (1.0, 0.3), (3.0, 0.5)])
 def test_a_step_has_the_law_of_the_kernel(start, deviation, monkeypatch):
     y = np.linspace(start - 7 * deviation, start + 7 * deviation, 4001)
@@ -338,6 +340,7 @@ def test_a_weak_membership_is_charged_in_total_variation():
     assert np.linalg.norm(drawn(loose, 20, 5), axis=1).max() <= 1
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(
     ("make", "text"),
     [

@@ -33,6 +33,7 @@ def covered(outcome, points):
     return math.sqrt(np.max(np.sum(image**2, axis=0)))
 
 
+@pytest.mark.grid
 @every_order
 @pytest.mark.parametrize("moves", [True, False])
 def test_a_few_vertices_are_as_good_as_all(order, moves):

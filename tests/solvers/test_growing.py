@@ -48,6 +48,7 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(points_solver, "_ENOUGH", 25)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("name", "order"), [*((name, 2.0) for name in CLOUDS), ("sphere", math.inf), ("twins", 3.0)]
 )

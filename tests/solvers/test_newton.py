@@ -24,6 +24,7 @@ def start(problem, vertices, seed):
     )
 
 
+@pytest.mark.grid(3)
 @every_order
 @pytest.mark.parametrize("moves", [True, False])
 @pytest.mark.parametrize("seed", range(2))

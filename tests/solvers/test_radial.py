@@ -31,6 +31,7 @@ def one() -> RadialFit:
     return least_profile(16, 1.0, 1e-6)
 
 
+@pytest.mark.grid(1)
 def test_what_none_beats_is_close(fit: RadialFit) -> None:
     lower = fit.lower_bound()
     assert lower < fit.second_moment < GAP * lower
@@ -40,6 +41,7 @@ def test_what_none_beats_is_close(fit: RadialFit) -> None:
 FEW = [(2, 1.0, 1e-9), (2, 4.0, 1e-9), (3, 8.0, 1e-6), (8, 8.0, 1e-9), (16, 8.0, 1e-6)]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("asked", FEW, ids=str)
 def test_nothing_is_left_where_few_steps_hold_the_mass(asked: tuple[int, float, float]) -> None:
     """Without what shorter changes move, 2 to 90% were."""

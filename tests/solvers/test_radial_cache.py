@@ -89,6 +89,7 @@ POISONS = [_scaled(0.99), _scaled(1.01), _inner, _single, _not_a_number, _empty,
 POISONS += [_scaled(1e200), _listed_proof]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("poison", POISONS)
 def test_a_poisoned_profile_is_not_taken(
     fit: RadialFit, poison: Callable[[dict[str, Any]], None]

@@ -30,6 +30,7 @@ def proof_of(fit: RadialFit) -> LineProof:
     return fit.proof
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_nothing_is_below(budget: tuple[float, float]) -> None:
     fit = fitted(1, *budget)
@@ -37,6 +38,7 @@ def test_nothing_is_below(budget: tuple[float, float]) -> None:
     assert fit.second_moment < usual_moment(1, *budget)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("budget", [(0.01, 1e-15), (0.01, 0.01), (20.0, 1e-15), (20.0, 0.01)])
 def test_the_ends_of_the_range_have_noise_and_a_proof(budget: tuple[float, float]) -> None:
     fit = fitted(1, *budget)
@@ -129,6 +131,7 @@ def test_a_linear_programme_finds_none_below(budget: tuple[float, float]) -> Non
     assert fit.second_moment < 1.05 * fit.lower_bound()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("budget", [(1.0, 1e-6), (2.0, 1e-6), (0.1, 1e-6)], ids=str)
 @pytest.mark.parametrize(
     ("name", "factor"),
@@ -157,6 +160,7 @@ def test_a_sign_that_changes_elsewhere_is_red(factor: float) -> None:
     assert not replace(proof, below=proof.below * factor, above=proof.above * factor).holds()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -1.0, 0.0])
 @pytest.mark.parametrize("name", ["epsilon", "end", "below", "above", "level"])
 def test_a_proof_of_no_numbers_bounds_nothing(name: str, wrong: float) -> None:

@@ -37,6 +37,7 @@ def corners(lower, upper):
     return np.array(list(itertools.product(*zip(lower, upper, strict=True))))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_box_costs_the_published_value(order):
     """002 (27): Γ_p = ½‖b−a‖_{2p/(p+2)} under a free shift."""
@@ -79,6 +80,7 @@ def test_prefix_sums_cost_the_published_value(order, variance, digits):
     assert variance * (1 - digits) <= found.upper**2
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("asked", [False, True])
 @pytest.mark.parametrize("centered", [True, False])
 @pytest.mark.parametrize("order", ORDERS)
@@ -98,6 +100,7 @@ def test_the_three_agree(dimension, order, centered, asked):
         assert third <= found.upper * (1 + PROGRAMME)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("centered", [True, False])
 @pytest.mark.parametrize("method", [fixed_point, ellipsoid_method])
@@ -111,6 +114,7 @@ def test_the_noise_has_the_upper_bound_and_covers(method, centered, order):
         assert not np.any(found.shift)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("rtol", [0.5, 0.1, 0.02])
 @pytest.mark.parametrize("centered", [True, False])
 def test_bounds_hold_wherever_the_ellipsoid_method_stops(centered, rtol):
@@ -176,6 +180,7 @@ def test_sides_that_cost_nothing_do_not_break_it(method, order):
     assert found.gap <= 1e-4
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("centered", [True, False])
 def test_no_round_of_the_fixed_point_goes_back(centered, order):

@@ -208,6 +208,7 @@ KINDS = {
 both = pytest.mark.parametrize("relation", RELATIONS)
 
 
+@pytest.mark.grid(least=3)
 @both
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("order", [2.0, None, math.inf])
@@ -230,6 +231,7 @@ def test_equals_the_general_solver_on_all_records(name, relation, order):
     assert upper <= lower * (1 + 1e-6)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("name", "order", "relation"),
     [(name, order, "add_remove") for name in PRODUCTS for order in GAPS]
@@ -333,6 +335,7 @@ def test_evidence_of_another_question_is_refused(field, relation):
         least(table, replace(dual, **{field: np.ones(7)}), 2.0)
 
 
+@pytest.mark.grid(3)
 @both
 @pytest.mark.parametrize("order", [2.0, 3.0, 4.0, math.inf])
 @pytest.mark.parametrize(

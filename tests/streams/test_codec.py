@@ -59,6 +59,7 @@ def terms_of(name):
     return ln.stream(workload, budget=ZCDP, **more).terms
 
 
+@pytest.mark.grid(3, least=3)
 @pytest.mark.parametrize(("name", "strategy"), TAKEN)
 def test_every_strategy_has_a_document(name, strategy):
     few = 2 if strategy == "rational" else None  # which takes seconds to find more
@@ -73,6 +74,7 @@ def test_every_strategy_has_a_document(name, strategy):
         assert own.tobytes() == read.tobytes()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", CASES)
 def test_terms_are_read_back_to_the_last_bit(name):
     text = document(terms_of(name))
@@ -273,6 +275,7 @@ FORGED = [
 ]
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("name", "path", "value", "said"), FORGED)
 def test_a_forged_document_is_refused_in_one_line(name, path, value, said):
     fields = json.loads(document(terms_of(name)))

@@ -132,6 +132,7 @@ def test_past_the_horizon_there_is_one_line_with_the_remedy(folder):
 BAD = [b"", b"one", b"1,2", b",", b"nan", b"\xff\xfe", b"1__0", b"1 0", b"1" * 2000, b'"1"', b"1e"]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("line", BAD)
 def test_a_line_that_is_no_number_counts_as_missing(line, folder):
     loud = SPEC.replace("rho = 0.5", "rho = 1e6").replace(
@@ -180,6 +181,7 @@ ODD = [
 ]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("spec", ["one", "two"])
 def test_no_line_moves_the_rounds_of_others(spec, folder):
     # noise of one seed: whatever one line is, all answers to other lines are the same bits

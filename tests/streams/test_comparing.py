@@ -34,6 +34,7 @@ def streamed(name="few", **more):
     return ln.stream(**{"budget": BUDGET, **ASKED[name], **more})
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ASKED)
 def test_the_least_is_taken_and_each_is_what_it_is_alone(name):
     stream = streamed(name)
@@ -72,6 +73,7 @@ def test_trees_win_while_rounds_are_few_and_files_say_what_was_compared():
     assert "Mechanism" in str(plan)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", ["few", "ball", "max"])
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
 def test_it_prints_how_far_each_strays(name, mechanism):

@@ -98,6 +98,7 @@ def test_given_what_was_published_the_next_is_a_rounded_gaussian_about_a_known_i
         assert worst > 0.25  # half of it would not do
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("own", [ONE, SPACED, Participation(3, 2, "separated"), Participation(2)])
 @pytest.mark.parametrize("name", NAMES)
 def test_noise_hides_all_rounds_of_a_person_and_what_rounding_shows(name, own):

@@ -39,6 +39,7 @@ def made(name):
     return ln.stream(ln.Prefix(ROUNDS), **KINDS[name])
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", KINDS)
 def test_they_cover_with_their_chance_and_no_more_than_draws_leave_open(name):
     """Each bound fails a right stream with a chance below 10^-6 over all that is compared here.
@@ -113,6 +114,7 @@ def test_draws_have_the_covariance_of_the_noise(name):
     assert np.all(np.abs(found - expected)[kept] <= 6 * spread[kept])
 
 
+@pytest.mark.grid(3, least=3)
 @pytest.mark.parametrize(("name", "strategy"), TAKEN, ids=str)
 def test_draws_are_through_the_factor_that_noise_is(name, strategy):
     pair = ln.stream(WORKLOADS[name], budget=ln.zcdp(0.5), strategy=strategy).terms.mechanism.pair

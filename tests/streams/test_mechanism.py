@@ -34,6 +34,7 @@ def revealed(mechanism):
     return math.sqrt(max(np.einsum("ij,ij->j", moved, np.linalg.solve(M, moved))))
 
 
+@pytest.mark.grid(3, least=3)
 @pytest.mark.parametrize(("name", "strategy"), TAKEN, ids=str)
 @pytest.mark.parametrize("error", ["mean", "max"])
 def test_what_is_stated_covers_the_noise_and_wastes_little(name, strategy, error):
@@ -60,6 +61,7 @@ def test_every_budget_is_kept_to_the_last_digit_and_used(budget, relation):
     assert stream.error == pytest.approx(least * reach / parameter, rel=1e-5)
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize(("name", "strategy"), KEPT, ids=str)
 def test_both_roundings_of_both_streams_are_covered(name, strategy):
     # beside noise of next to no width nothing is off but the roundings: a round's integer, and that
@@ -104,6 +106,7 @@ def test_an_answer_never_uses_what_a_later_round_brings():
         DensePair(ln.Prefix(4), frozen(B), frozen(C))
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize(("name", "strategy"), KEPT, ids=str)
 def test_noise_of_a_round_is_the_same_bits_whatever_later_numbers_are(name, strategy):
     pair = ln.stream(WORKLOADS[name], budget=ln.zcdp(0.5), strategy=strategy).terms.mechanism.pair
@@ -192,6 +195,7 @@ DRAWS, COPIES = 20, 2000
 ERROR_OF_FIRST_KIND = 1e-8
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("name", "strategy"),
     [pair for pair in TAKEN if pair[0] in ("prefix", "momentum")],
@@ -242,6 +246,7 @@ def test_published_answers_are_the_exact_ones_plus_the_noise():
         assert np.allclose(published, exact + noise, rtol=1e-12, atol=1.0), name
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("workload", [ln.Prefix(60), ln.Decayed(60, 0.93)], ids=str)
 @pytest.mark.parametrize("error", ["mean", "max"])
 def test_closed_forms_of_exponentials_are_those_of_their_matrices(workload, error):
@@ -307,6 +312,7 @@ def test_noise_that_is_drawn_ahead_is_handed_out_once_and_in_order():
     assert np.max(np.abs(steps)) < 9 * math.sqrt(2) * terms.view.deviations(0, 1)[0, 0]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("rounds", [30, 300])
 @pytest.mark.parametrize("name", ["square_root", "normalized_square_root", "optimal", "rational"])
 def test_noise_is_no_longer_than_is_said(name, rounds):

@@ -74,6 +74,7 @@ def charged(C, own):
     return max(X[np.ix_(chosen, chosen)].sum() for chosen in patterns(own, len(X)))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("error", ORDERS)
 @pytest.mark.parametrize(
     ("name", "own", "signed"),
@@ -148,6 +149,7 @@ def planned(own=SPACED, workload=None, **more):
     )
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("own", [SPACED, SEPARATED, ANY], ids=str)
 @pytest.mark.parametrize("strategy", ["optimal", "square_root"])
 @pytest.mark.parametrize("more", [{}, CROWD], ids=["one sign", "signs"])
@@ -254,6 +256,7 @@ ROOM = [
 ]
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("domain", "body", "room"), ROOM)
 def test_bounds_are_stated_only_where_a_record_has_room_for_every_change(domain, body, room):
     """The ranges of the columns alone once said that a ball has room for a box around it."""
@@ -349,6 +352,7 @@ def test_the_closed_form_counts_no_round_that_patterns_leave_over():
     assert shown[0] == pytest.approx(math.sqrt(2 / tiled) * ln.Prefix(tiled).nuclear_norm_down(24))
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("rounds", "own"),
     [

@@ -56,6 +56,7 @@ def test_the_default_pattern_is_at_least_the_separation_apart():
     assert Participation.asked(2, 3, None).pattern == "separated"
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("own", PATTERNED, ids=str)
 @pytest.mark.parametrize(("name", "strategy"), TAKEN)
 def test_noise_hides_all_rounds_of_a_person_together(name, strategy, own):

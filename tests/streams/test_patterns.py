@@ -74,6 +74,7 @@ def matrices():
 MATRICES = dict(matrices())
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("own", ASKED, ids=str)
 @pytest.mark.parametrize(("name", "strategy"), TAKEN)
 def test_no_pattern_moves_further_and_one_as_far(name, strategy, own):
@@ -84,6 +85,7 @@ def test_no_pattern_moves_further_and_one_as_far(name, strategy, own):
     assert worst * (1 - 1e-14) <= found <= worst * SMALL
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("own", ASKED, ids=str)
 @pytest.mark.parametrize("name", MATRICES)
 def test_a_matrix_of_any_signs_is_bounded(name, own):
@@ -157,6 +159,7 @@ def test_each_bound_alone_holds_for_every_pattern(name, own, monkeypatch):
         assert found >= worst * (1 - 1e-14)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("steps", [0, 1, 7])
 @pytest.mark.parametrize("pairs", [0, 1 << 20])
 @pytest.mark.parametrize("name", ["both12", "sparse12"])
@@ -179,6 +182,7 @@ def test_long_streams_take_bounds_that_need_no_chains(name, monkeypatch):
         assert found.attained <= least
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("name", "strategy"), TAKEN)
 def test_more_participations_and_less_separation_never_move_less(name, strategy):
     pair = made(name, strategy)
@@ -205,6 +209,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("own", ASKED, ids=str)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_toeplitz_matrices_are_bounded_with_and_without_a_matrix(name, own, monkeypatch):

@@ -86,6 +86,7 @@ def neighbours(stream):
     return [a - b for a in corners for b in others if np.any(a != b)]
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize(("name", "strategy"), TAKEN, ids=str)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("people", [{}, {"participations": 2}], ids=["once", "twice"])
@@ -207,6 +208,7 @@ def _tree(rounds, *, largest):
     return TreeSums(ln.Prefix(rounds), arities, frozen(np.array(widths)))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("error", ["mean", "max"])
 @pytest.mark.parametrize("rounds", [12, 16, 50])
 def test_no_tree_of_two_levels_errs_less(rounds, error):
@@ -221,6 +223,7 @@ def test_no_tree_of_two_levels_errs_less(rounds, error):
     assert squared_error(taken, error) <= least * 1.01
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("error", ["mean", "max"])
 @pytest.mark.parametrize("rounds", [1, 2, 16, 100, 300])
 def test_the_default_has_the_least_error_of_all(rounds, error):
@@ -231,6 +234,7 @@ def test_the_default_has_the_least_error_of_all(rounds, error):
     assert stream.lower_bound <= stream.error
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("rounds", [16, 256, 1024])
 def test_the_page_states_the_errors_that_come_out(rounds):
     text = streams_page.PAGE.read_text(encoding="utf-8")
@@ -268,6 +272,7 @@ def terms_of(name):
     return ln.stream(workload, budget=ln.pure_dp(0.5), **more).terms
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("name", CASES)
 def test_documents_are_read_back_verified_and_refused_with_less_noise(name):
     terms = terms_of(name)
@@ -334,6 +339,7 @@ def test_forged_trees_are_refused(pair):
         StreamPlan.from_json(json.dumps(fields))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ["default", "ball", "momentum", "crowd"])
 def test_a_stream_goes_on_bit_for_bit_after_every_crash(name, tmp_path):
     terms = terms_of(name)

@@ -62,6 +62,7 @@ SAME = {
 }
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("question", SAME)
 def test_a_specification_is_the_stream_that_code_would_start(question, tmp_path):
     workload, more = SAME[question]

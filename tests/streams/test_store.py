@@ -60,6 +60,7 @@ def batches(total):
         done += count
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", CASES)
 def test_a_restart_after_every_batch_changes_no_bit(name, tmp_path, monkeypatch):
     monkeypatch.setattr(store, "_BLOCK", 7)  # rounds of noise that are read together

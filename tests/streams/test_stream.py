@@ -26,6 +26,7 @@ LISTED = {  # squared errors at unit change and n = 1024: mean, largest
 }
 
 
+@pytest.mark.grid(3, least=3)
 @pytest.mark.parametrize(("name", "strategy"), TAKEN, ids=str)
 def test_rounds_may_be_batched_in_any_way(name, strategy):
     workload = WORKLOADS[name]
@@ -76,6 +77,7 @@ def test_vectors_of_any_domain_add_up(domain, relation):
     assert stream.lower_bound <= stream.error
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("strategy", LISTED)
 def test_errors_that_are_listed_are_reached(strategy):
     memory = 3 if strategy == "rational" else None
@@ -138,6 +140,7 @@ def test_auto_says_why():
         assert f"{n:,}" in stream.reason
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("n", "person", "strategy"),
     [

@@ -306,6 +306,7 @@ def never_moves(name, way, items):
         assert np.array_equal(integers(name, found.tobytes())[others], wanted), odd
 
 
+@pytest.mark.grid(least=8)
 @every_way
 def test_integers_of_other_rounds_never_move_whatever_one_is(way, capsys):
     for name in ("interval",) if way.flat else ("interval", "two largest"):
@@ -315,6 +316,7 @@ def test_integers_of_other_rounds_never_move_whatever_one_is(way, capsys):
     assert (said.out, said.err) == ("", "")
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("name", DOMAINS)
 def test_integers_of_other_rounds_never_move_in_any_domain(name):
     drawn = random.Random(name)  # noqa: S311 (of values to try)
@@ -323,6 +325,7 @@ def test_integers_of_other_rounds_never_move_in_any_domain(name):
             never_moves(name, way, drawn.sample(way.items, min(3, len(way.items))))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("path", [False, True])
 @pytest.mark.parametrize("domain", [ln.Box([0.0], [1.0]), ln.Ball(2)], ids=str)
 def test_answers_of_other_rounds_never_move(domain, path, tmp_path, capsys):

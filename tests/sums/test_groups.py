@@ -65,6 +65,7 @@ def exact(mechanism, rows):
     return np.concatenate([np.asarray(part, dtype=object) for part in own]).astype(float)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("budget", ["zcdp", "pure"])
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -102,6 +103,7 @@ def test_totals_of_records_that_come_and_go_have_the_least_noise_of_all(order):
     assert plan.certificate.upper == pytest.approx(found.upper, rel=1e-4)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_noise_where_records_become_others_is_within_its_gap(domain):
     """The least of all, by the general solver on corners, is between the ends that are printed."""
@@ -157,6 +159,7 @@ def test_one_column_has_the_least_noise_of_all(order):
     assert plan.certificate.lower <= least.upper * (1 + 1e-9)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("domain", ["far", "a list"])
 @pytest.mark.parametrize("order", [2.0, np.inf])
 def test_totals_that_follow_from_means_have_more_noise(domain, order):
@@ -255,6 +258,7 @@ def test_intervals_of_every_margin_cover_at_their_level(budget):
         start += 2 * view._cells(chosen)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_files_hold_them_and_forged_ones_are_refused(budget, relation):

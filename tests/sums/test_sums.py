@@ -45,6 +45,7 @@ def table(domain=BOX, n=N, seed=0):
     return pd.DataFrame(rows, columns=[f"x{i}" for i in range(domain.dimension)])
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("place", range(0, len(MEMBERS), 4), ids=lambda i: MEMBERS[i].name)
 @pytest.mark.parametrize("budget", [ZCDP, PURE], ids=["Gaussian", "pure"])
 def test_no_record_that_comes_or_goes_moves_the_integers_farther_than_is_charged(place, budget):
@@ -135,6 +136,7 @@ def test_less_noise_than_sums_that_follow_from_a_mean():
         assert np.linalg.norm(alone.standard_deviation) < most * np.linalg.norm(follow)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("budget", [ln.zcdp(1e5), ln.pure_dp(1000)], ids=["Gaussian", "pure"])
 def test_totals_are_those_of_the_rows(relation, budget):

@@ -62,6 +62,7 @@ def exact_quantile(values, q):
     return rows[max(math.ceil(q * rows.size), 1) - 1]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("kind", KINDS)
@@ -91,6 +92,7 @@ def test_they_hold_the_exact_ones_as_often_as_they_say(kind, budget, relation):
     assert np.all(missed <= 52), missed
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("kind", KINDS)

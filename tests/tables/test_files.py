@@ -36,6 +36,7 @@ MADE = [
 ]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("made", MADE)
 def test_a_plan_reads_back_exactly(made):
     text = made.to_json()

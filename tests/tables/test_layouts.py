@@ -39,6 +39,7 @@ def quick(layout):
     return {"rtol": 0.02} if layout == "ordered" else {}
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("layout", "relation", "ordered", "asked"), EXACT, ids=str)
 def test_without_noise_the_counts_are_exact(layout, relation, ordered, asked):
     made = PLANS[layout](relation, ordered, **quick(layout), **asked)
@@ -57,6 +58,7 @@ def test_without_noise_the_counts_are_exact(layout, relation, ordered, asked):
         assert np.allclose(released.answers(*names), answers, atol=1e-9)
 
 
+@pytest.mark.grid
 @each_layout
 @each_relation
 def test_answers_agree_on_what_they_share(layout, relation):
@@ -103,6 +105,7 @@ def test_a_release_is_the_exact_integers_plus_that_noise(layout):
     assert np.count_nonzero(drawn) > drawn.size * 0.99
 
 
+@pytest.mark.grid(1)
 @each_relation
 @pytest.mark.parametrize(
     ("layout", "ordered", "repeats"),
@@ -133,6 +136,7 @@ def test_counts_are_unbiased_with_the_promised_covariance(relation, layout, orde
         assert not np.all(np.abs(sample - promised * wrong) <= error)
 
 
+@pytest.mark.grid(3)
 @each_layout
 @pytest.mark.parametrize("kind", ["prefix", "range"])
 def test_the_objective_is_that_of_the_answers(layout, kind):
@@ -166,6 +170,7 @@ def test_deviations_of_answers_are_those_of_sums_of_cells(layout, kind):
         assert deviation == pytest.approx(found[place, 1], rel=1e-9)
 
 
+@pytest.mark.grid(1)
 @each_relation
 @pytest.mark.parametrize(
     ("layout", "ordered", "order"),

@@ -36,6 +36,7 @@ def text():
     return product_plan().to_json()
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_file_is_refused(name, text):
     assert ln.Plan.from_json(damaged(text, lambda _: None)).to_json() == text

@@ -91,6 +91,7 @@ def _rows(question, layout):
     return np.array(found)
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("way", [*LAPLACE, "mixed"])
 @pytest.mark.parametrize("name", ASKED)
@@ -156,6 +157,7 @@ def _table(question, count: int = 60):
     return pd.DataFrame({a.name: drawn.integers(0, a.size, count) for a in question.attributes})
 
 
+@pytest.mark.grid(3, least=3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ASKED)
@@ -212,6 +214,7 @@ def test_a_category_against_the_other_is_one_number_where_one_record_changes():
     assert plan.standard_deviation() == 0
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("way", WAYS)
@@ -235,6 +238,7 @@ def test_no_split_nearby_errs_less(way, relation, order):
             assert error(moved) >= least * (1 - 1e-4)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_errors_of_releases_are_those_of_the_plan(way):
     """400 runs: means within 7 of their deviations of 0, mean squares within a third of the plan's.
@@ -262,6 +266,7 @@ def test_errors_of_releases_are_those_of_the_plan(way):
     assert float(np.mean(np.square(found))) == pytest.approx(deviation**2, rel=1 / 3)
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("way", [*WAYS, "mixed"])
 @pytest.mark.parametrize("name", ASKED)
@@ -334,6 +339,7 @@ def test_marginals_agree_on_what_they_share():
     assert release["b", "d"].sum() == pytest.approx(float(release.marginal()), abs=1e-9)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["all pairs", "ranges"])
@@ -448,6 +454,7 @@ def test_noise_of_the_shape_of_changes_covers_them_and_strays_as_said(name, rela
         first += count
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", FEW)
 def test_released_noise_of_that_shape_is_about_the_counts(name, relation, tmp_path):
@@ -514,6 +521,7 @@ def test_no_mechanism_that_is_compared_has_less_and_gaussian_noise_is_among_them
     assert named.error > 2 * plan.error
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", [2.0, math.inf])
 @pytest.mark.parametrize("sizes", [{"a": 50, "b": 2}, {"a": 2, "b": 2, "c": 2}], ids=str)
 def test_no_choice_of_tables_errs_less_than_the_one_that_is_found(sizes, order):
@@ -538,6 +546,7 @@ def test_no_choice_of_tables_errs_less_than_the_one_that_is_found(sizes, order):
     assert error(tables.asked) <= min(some) * 1.005
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", ["pairs", "ordered"])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_mean_error_of_every_noise_is_drawn_from_its_own(name, relation):

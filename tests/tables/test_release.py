@@ -49,6 +49,7 @@ def plan(relation="add_remove", rho=0.5, order=2.0, **asked):
     )
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("asked", [{"way": 3}, {"way": 0}, {}], ids=str)
 def test_without_noise_the_counts_are_exact(relation, asked):
@@ -130,6 +131,7 @@ def draws(made, names, repeats=REPEATS):
     return layouts.draws(made, "residual", names, repeats, SimulationRandomness(17), rows=ROWS)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_unbiased_with_the_promised_covariance(relation):
     """First kind 1e-8 a check (5.7 sigma); rejects a bias of 0.05 and scales × 0.95, × 1.05."""

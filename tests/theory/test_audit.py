@@ -45,6 +45,7 @@ def asked(covariance, domain, budget, relation="substitute", **options):
     return ln.theory.audit(covariance, domain, budget, size=size, relation=relation, **options)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_the_least_noise_is_private_and_wastes_nothing(name, relation):
@@ -59,6 +60,7 @@ def test_the_least_noise_is_private_and_wastes_nothing(name, relation):
     assert found.bound.value < found.deviation
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_too_little_noise_is_refuted_and_more_than_needed_is_seen(name, relation):

@@ -111,6 +111,7 @@ def test_randomized_response_of_bits_attains_the_bound_up_to_odds_of_two(odds, n
     assert beyond.error > beyond.bound.value * 1.01
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("m", "n"), [(1, 2), (2, 4), (1, 5)])
 def test_the_sampled_gaussian_keeps_epsilon_and_delta_on_tables(m, n):
     """Hockey sticks of the mixtures over all choices of rows, by integration, for bits.

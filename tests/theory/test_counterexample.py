@@ -50,6 +50,7 @@ def test_it_is_unbiased_on_every_table_and_exact_on_the_known_one(name, delta):
     assert guess.error(every[1]) == 0 == np.max(np.abs(guess.covariance(every[1])))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("name", SMALL)
 def test_the_laws_at_any_two_tables_differ_with_chance_delta_at_most(name, delta):
@@ -112,6 +113,7 @@ def test_no_bound_of_every_table_holds_for_it_and_the_source_s_alternative_does(
     assert guess.neighbour_error(domain) > 50 * noise.error
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("delta", [0.5, 0.1])
 def test_draws_have_the_law_and_the_coin_is_exact(delta):
     """20,000 draws: with p ± 5 deviations of the count the chance to fail is below ALPHA.

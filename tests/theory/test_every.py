@@ -61,6 +61,7 @@ def test_the_constant_is_nearly_what_a_linear_program_finds(epsilon, delta):
     assert 0.95 * least < every_approx(epsilon, delta) <= least * (1 + 1e-9)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.01, 0.3), (0.5, 0.2), (1.0, 0.01), (0.3, 1e-4)])
 def test_the_constant_is_the_least_of_what_its_inequalities_leave(epsilon, delta):
     """4∫[c(t)T(t) + c(1−t)T(1−t)] − 2B, each T found by a linear program, for the best J."""

@@ -29,6 +29,7 @@ EVERY = pytest.mark.parametrize("name", DOMAINS)
 PER_ORDER = pytest.mark.parametrize("order", ORDERS)
 
 
+@pytest.mark.grid(least=3)
 @EVERY
 @PER_ORDER
 @pytest.mark.parametrize("budget", BUDGETS)
@@ -47,6 +48,7 @@ def test_honest_noise_obeys_every_bound(name, order, budget):
     assert found.value <= honest
 
 
+@pytest.mark.grid(least=3)
 @EVERY
 @PER_ORDER
 @pytest.mark.parametrize("budget", ["zcdp", "gaussian", "pure", "local"])
@@ -87,6 +89,7 @@ def test_randomised_response_attains_the_pure_and_the_local_bound(odds):
     assert ln.theory.pure_bound(bit, ln.pure_dp(epsilon), size=1).value == pytest.approx(deviation)
 
 
+@pytest.mark.grid
 @EVERY
 @PER_ORDER
 def test_small_delta_comes_to_the_pure_bound(name, order):
@@ -112,6 +115,7 @@ def test_the_two_clauses_hold_together_what_one_promises(name):
         assert one.alternative.over == "a neighbour"
 
 
+@pytest.mark.grid
 @EVERY
 @PER_ORDER
 def test_distributions_and_records_come_together_for_small_budgets(name, order):

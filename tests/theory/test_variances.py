@@ -26,6 +26,7 @@ DOMAINS = {
 }
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", [2.0, 3.0, 8.0, math.inf])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_orders_that_are_solved_otherwise(name, order):
@@ -117,6 +118,7 @@ def test_no_width_needs_no_noise():
     assert found.gap == 0
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("rho", [1e-6, 1e-2, 0.5])
 @pytest.mark.parametrize("error", [power_error(), power_error(2.0), largest_error()])
 def test_no_unbiased_mechanism_is_below(error, rho):

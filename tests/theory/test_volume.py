@@ -26,6 +26,7 @@ def extent(domain):
     return float(np.linalg.norm(np.asarray(domain.upper) - np.asarray(domain.lower)))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", DOMAINS)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_nothing_is_above_the_answer_that_never_changes(name, epsilon):
@@ -106,6 +107,7 @@ def steps(size=12):
     return answers, np.abs(at[:, None] - at)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 @pytest.mark.parametrize("tail", [4.5, 6.0, 30.0])
 def test_smooth_noise_is_private(epsilon, tail):

@@ -34,6 +34,7 @@ def case(request):
     return request.param, base, points / sizes[:, None]
 
 
+@pytest.mark.grid(least=3)
 def test_no_point_is_beyond_the_support_and_extreme_points_come_near_it(case):
     name, base, points = case
     theta = np.random.default_rng(1).normal(size=(8, base.dimension))
@@ -54,6 +55,7 @@ def test_no_point_is_wider_than_the_widths_and_each_is_reached(case):
     assert base.norm_up(np.diag(base.widths())) == pytest.approx(1.0, rel=1e-9)
 
 
+@pytest.mark.grid(least=3)
 def test_no_point_is_out_of_the_balls_around_and_no_ball_inside_is_out(case):
     _, base, points = case
     lengths = np.linalg.norm(points, axis=1)
@@ -64,6 +66,7 @@ def test_no_point_is_out_of_the_balls_around_and_no_ball_inside_is_out(case):
         assert np.max(base.norm_up(rows)) <= 1 + 1e-9
 
 
+@pytest.mark.grid(least=3)
 def test_no_point_has_more_energy_than_is_said(case):
     name, base, points = case
     rng = np.random.default_rng(2)
@@ -79,6 +82,7 @@ def test_no_point_has_more_energy_than_is_said(case):
         assert energy <= best * (2.0 if name in LOOSE_ENERGIES else 1.02)
 
 
+@pytest.mark.grid(least=3)
 def test_moments_are_no_less_than_energies_say_and_no_more_than_a_point_needs(case):
     # z in t·hull{x²} means Σyz ≤ t·energy(y) for every y
     name, base, points = case
@@ -95,6 +99,7 @@ def test_moments_are_no_less_than_energies_say_and_no_more_than_a_point_needs(ca
         assert max(base.moment_up(np.square(x)) for x in points[:20]) <= 1 + 1e-6
 
 
+@pytest.mark.grid(least=3)
 def test_the_best_squares_are_in_the_hull_and_reach_farther_than_points(case):
     name, base, points = case
     rng = np.random.default_rng(4)
@@ -130,6 +135,7 @@ def test_a_row_has_the_same_norm_wherever_it_stands(case):
     assert np.array_equal(base.norm_up(np.vstack([0 * rows[:7], rows[:57]]))[7:], known[:57])
 
 
+@pytest.mark.grid(least=3)
 def test_it_comes_back_from_its_form_in_a_file(case):
     _, base, points = case
     fields = UNIT_BALLS.write(base)

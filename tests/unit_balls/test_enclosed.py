@@ -63,6 +63,7 @@ def _held(ball, number):
         return low - room <= number <= high + room
 
 
+@pytest.mark.grid(least=3)
 @every
 def test_the_norm_is_in_the_ball(base):
     for x in RNG.normal(size=(6, base.dimension)).tolist():
@@ -73,6 +74,7 @@ def test_the_norm_is_in_the_ball(base):
             assert _held(found, defined(base, np.array(x)))
 
 
+@pytest.mark.grid(least=3)
 @every
 def test_the_norms_of_all_points_in_wide_balls_are_in_it(base):
     for x in RNG.normal(size=(3, base.dimension)):

@@ -43,6 +43,7 @@ def _norms(base, x):
     return np.array(found)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("orders", [(1.0, 2.0), (1.05, 1.9), (2.0, 7.0), (3.0, 900.0), (1.0, 1.0)])
 def test_bounds_of_two_norms_are_met_at_every_scale(orders):
     """A bound and a point of the body that comes near it prove each other."""

@@ -62,6 +62,7 @@ def test_the_norm_is_a_norm_that_no_sign_changes(base, seed):
     assert np.all(base.norm_up(x * rng.random(x.shape)) <= base.norm_up(x) * (1 + 1e-12))
 
 
+@pytest.mark.grid
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -84,6 +85,7 @@ def test_the_support_is_reached_and_never_exceeded(base, seed):
     assert np.all((plain @ inside.T).max(axis=1) <= base.support_up(plain))
 
 
+@pytest.mark.grid(3)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -124,6 +126,7 @@ def test_the_moment_of_a_point_is_at_most_its_squared_norm(base, seed):
         assert base.moment_up(np.square(x)) <= (1 + 1e-9 if exact(base) else 2)
 
 
+@pytest.mark.grid
 @every
 @settings(max_examples=2)
 @given(seed=SEED)

@@ -33,6 +33,7 @@ def outside(domain, count):
     return domain.center + 3 * domain.extent * RNG.normal(size=(count, domain.dimension))
 
 
+@pytest.mark.grid(3)
 @every
 def test_what_is_left_is_at_right_angles_to_the_body(domain):
     """x is the nearest point if and only if ⟨g − x, y − x⟩ ≤ 0 for all y: one support says it."""
@@ -46,6 +47,7 @@ def test_what_is_left_is_at_right_angles_to_the_body(domain):
         assert most - rest @ x <= 1e-11 * np.linalg.norm(rest) + 1e-15
 
 
+@pytest.mark.grid(3)
 @every
 def test_points_of_the_body_stay_and_those_beyond_do_not(domain):
     ends = domain.extreme(RNG.normal(size=(30, domain.dimension)))
@@ -77,6 +79,7 @@ def test_no_row_hangs_on_another_row(domain):
         assert np.array_equal(domain.clamp(rows[i]), known[i])
 
 
+@pytest.mark.grid(3)
 @every
 def test_nearest_points_are_their_own_nearest_points(domain):
     """On a face between two faces distances and multipliers vanish together."""

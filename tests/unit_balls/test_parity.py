@@ -98,6 +98,7 @@ def test_changes_of_signs_make_second_moments_diagonal(base: ParityBall) -> None
     np.testing.assert_allclose(moment, np.diag(np.square(x)), atol=1e-12)
 
 
+@pytest.mark.grid(3)
 @every_base
 def test_the_signed_norm_holds_for_every_sign(base: ParityBall) -> None:
     """Against the least mixture of vertices, whose signs all are tried."""

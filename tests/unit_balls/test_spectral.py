@@ -82,6 +82,7 @@ def test_energy_of_contractions_is_the_best_assignment_and_at_most_its_double():
     assert max(ratios) < 1.6
 
 
+@pytest.mark.grid
 @every_base
 def test_moments_are_those_of_an_explicit_mixture(base):
     """A linear programme mixes squares of members, all on partial permutations, into at least z.
@@ -132,6 +133,7 @@ def test_moments_of_contractions_are_exact():
         assert base.moment_up(z) >= found.fun * (1 - 1e-12)
 
 
+@pytest.mark.grid
 @every_base
 def test_random_signs_of_rows_and_columns_stay_inside_and_part_all_entries(base):
     x = members(base, 5)

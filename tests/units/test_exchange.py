@@ -136,6 +136,7 @@ def people(rng):
     return rows
 
 
+@pytest.mark.grid(least=8)
 @each_plan
 def test_no_unit_that_takes_other_rows_is_told_by_more_than_was_asked(question, budget):
     """Measured on the noise itself: no bound of the package is asked. And some rows use it up."""
@@ -148,6 +149,7 @@ def test_no_unit_that_takes_other_rows_is_told_by_more_than_was_asked(question, 
         assert LOOSE.get(question, 0.9) * most < max(found) <= most * (1 + 1e-6)
 
 
+@pytest.mark.grid(least=3)
 @each_plan
 def test_plans_spend_what_was_asked_and_no_more(question, budget):
     plan, less = made(question, budget), made(question, budget, relation="add_remove")
@@ -167,6 +169,7 @@ OPEN = {"moments": 0.06, "groups": 0.15, "distribution": 0.25, "a hull": 0.12, "
 OPEN |= {"off the middle": 0.16, "far totals": 1e-6, "totals by groups": 0.51}
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("question", ASKED)
 def test_noise_is_proved_to_be_the_least_or_nearly(question):
     assert made(question).certificate.gap < OPEN.get(question, 1e-4)
@@ -182,6 +185,7 @@ def lifted(domain):
     )
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", [2.0, np.inf])
 @pytest.mark.parametrize("domain", [ln.Box([-1], [1]), ln.Box([0, 2], [2, 8]), ln.Ball(2)])
 def test_closed_forms_are_what_a_general_solver_finds(domain, order):
@@ -235,6 +239,7 @@ def test_no_noise_that_covers_errs_less_than_what_is_proved(order):
         assert best <= bound * (1 + 1e-6)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, 3.0, np.inf])
 @pytest.mark.parametrize(
     ("domain", "center"),
@@ -293,6 +298,7 @@ def test_answers_are_what_was_asked_whatever_they_are_coded_about():
         assert ln.verify(release.to_json())
 
 
+@pytest.mark.grid(least=3)
 @each_plan
 def test_files_say_that_units_take_other_rows(question, budget):
     plan = made(question, budget)

@@ -32,6 +32,7 @@ class Rude:
         raise RuntimeError("a value")
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("items", "many"),
     [

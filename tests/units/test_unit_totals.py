@@ -59,6 +59,7 @@ def added(rows, unit, drops):
     return sorted(tuple(map(float, own)) for own in found.values())
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_every_engine_adds_up_the_same_by_unit(seed):
     rng = dice(seed)
@@ -105,6 +106,7 @@ def test_sums_of_a_unit_are_exact_and_rounded_once(tmp_path):
     assert batch.numbers[0].tolist() == [300_000 * (2.0**33 - 1)]  # codes of 2^50, 2^18 of them
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize(("total", "budget"), [(t, "zcdp") for t in TOTALS] + [("box", "pure")])
 def test_no_unit_changes_integers_beyond_the_noise(total, budget, relation):
@@ -173,6 +175,7 @@ def test_noise_is_that_of_the_total_and_in_both_of_the_lesser():
                 assert "comes or goes" in shown or "has any other rows" in shown
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize(("total", "budget"), [(t, "zcdp") for t in TOTALS] + [("box", "approx")])
 def test_files_state_the_total_and_verify_computes_everything_again(total, budget, relation):
@@ -297,6 +300,7 @@ def test_a_specification_says_it_by_numbers_or_by_a_domain(tmp_path):
             read_spec(path).plan()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("kind", [memory, arrow])
 @pytest.mark.parametrize(
     ("second", "reads"),

@@ -85,6 +85,7 @@ def read(table, unit, columns):
     return sorted(found, key=repr)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("seed", range(20))
 def test_every_engine_keeps_the_same_rows_whatever_their_order(seed):
     rng = dice(seed)
@@ -248,6 +249,7 @@ def exact(mechanism, table):
     return np.concatenate([np.asarray(part, dtype=object) for part in own])
 
 
+@pytest.mark.grid(least=8)
 @pytest.mark.parametrize("engine", ENGINES)
 @each_plan
 def test_one_unit_moves_totals_by_at_most_m_of_its_rows(question, budget, engine):
@@ -283,6 +285,7 @@ def test_m_rows_cost_what_was_asked_and_one_costs_its_part(question, budget):
 WHOLE = ("marginals", "distribution", "queries", "parity")
 
 
+@pytest.mark.grid(3)
 @each_plan
 def test_noise_and_what_none_is_below_are_m_times_those_of_rows(question, budget):
     # noise on a lattice is less than in proportion where a row may cost more
@@ -366,6 +369,7 @@ def test_one_row_each_is_the_same_as_rows(question):
     assert alone.error == pytest.approx(plain.error, rel=1e-9)
 
 
+@pytest.mark.grid
 @each_plan
 def test_files_say_whose_rows_are_hidden(question, budget):
     plan = made(question, budget)

@@ -53,6 +53,7 @@ def least(W, band, error):
     return program.solve(solver=cp.CLARABEL)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("W", [prefix(6), some(6)], ids=["prefix", "some"])
 @pytest.mark.parametrize("band", [1, 2, 4, 6])
 @pytest.mark.parametrize("error", ERRORS)

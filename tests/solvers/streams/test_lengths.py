@@ -78,6 +78,7 @@ def test_what_values_weigh_in_patterns(participation):
         assert largest_share(values, participation) == pytest.approx(covered(every, values))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("participation", PATTERNED, ids=str)
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("error", ["mean", "max"])

@@ -43,6 +43,7 @@ def test_scaling_columns_is_never_worse(n, mean, largest):
     assert squares.max() < squared_error(ones, square_root(ones), "max")
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("width", [6000, 300])
 def test_rows_between_are_interpolated(width):
     workload = (np.arange(6000) < width).astype(float)

@@ -66,6 +66,7 @@ def test_copies_are_a_toeplitz_matrix(participation):
     assert gathered(x, k, b) == pytest.approx(K.T @ x, abs=1e-12)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("participation", SEPARATED, ids=str)
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("error", ERRORS)
@@ -79,6 +80,7 @@ def test_gradients_of_toeplitz_strategies(participation, workload, error):
     assert found[1] == pytest.approx(numeric, abs=1e-6 * np.max(np.abs(numeric)))
 
 
+@pytest.mark.grid(least=3)
 @pytest.mark.parametrize("participation", SEPARATED, ids=str)
 @pytest.mark.parametrize("decay", [1.0, 0.97])
 @pytest.mark.parametrize("error", ERRORS)
@@ -112,6 +114,7 @@ def test_no_pattern_moves_farther_than_the_first(participation, workload, error)
     assert max(norms) == pytest.approx(moved, rel=1e-12)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("participation", PATTERNED, ids=str)
 @pytest.mark.parametrize("decay", [1.0, 0.9, 0.3])
 @pytest.mark.parametrize("error", ERRORS)
@@ -151,6 +154,7 @@ BOUNDED = [  # and how near the bound is to what is attained
 ]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("participation", "near"), BOUNDED, ids=str)
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("error", ERRORS)
@@ -166,6 +170,7 @@ def test_no_strategy_above_0_is_below_its_bound(participation, near, workload, e
         assert squared_error(w, other, error, participation) >= bound
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("participation", [own for own, _ in BOUNDED], ids=str)
 @pytest.mark.parametrize("error", ERRORS)
 def test_a_bad_strategy_gives_a_low_bound_and_not_a_wrong_one(participation, error, monkeypatch):

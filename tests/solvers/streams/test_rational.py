@@ -39,6 +39,7 @@ def test_both_factors_make_up_the_workload(seed, decay, n, error):
     assert found.squared_error(n, error) == pytest.approx(direct, rel=1e-10)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("n", "buffers", "error", "published"),
     [
@@ -74,6 +75,7 @@ def test_no_other_start_is_better(error):
     assert reached == pytest.approx(direct(x), rel=1e-8)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("decay", [1.0, 0.99, 0.5])
 @pytest.mark.parametrize("n", [1, 2, 30, 3000])

@@ -67,6 +67,7 @@ def test_prefix_sums_cost_the_published_values(n, error, root, best):
     assert reached * (1 - 1e-7) <= lower_bound(ones, found, error) <= reached
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", WORKLOADS)
 @pytest.mark.parametrize("error", ERRORS)
 def test_what_is_found_is_proved_the_best(name, error):
@@ -79,6 +80,7 @@ def test_what_is_found_is_proved_the_best(name, error):
     assert reached * (1 - close) <= lower_bound(workload, found, error) <= reached * (1 + 1e-12)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("name", ["prefix", "decayed", "window", "momentum"])
 @pytest.mark.parametrize("n", [2, 5, 8])
