@@ -31,7 +31,8 @@ class Everything(logging.Handler):
         self.found = []
 
     def emit(self, record):
-        if record.name.startswith("matplotlib"):  # it draws released numbers, and tells of fonts
+        # one draws released numbers, and tells of fonts; one, that objects of other tests are gone
+        if record.name.startswith(("matplotlib", "py4j.")):
             return
         self.found.append((record.name, record.levelname, record.getMessage()))
 

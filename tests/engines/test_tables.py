@@ -606,8 +606,26 @@ def test_a_file_that_stands_twice_in_a_list_is_refused(remote, monkeypatch):
         monkeypatch.setenv("AGAIN", os.environ["KEYED"])
         monkeypatch.setenv("SPELLED", "https://C:443/%6beyed.parquet?SECRET")
         monkeypatch.setenv("BUCKET", "s3://b/1.parquet?SECRET")
-        with pytest.raises(TableError, match=f"table={shown} is there before it in the list"):
+        with pytest.raises(TableError, match=f"table={shown} has a file twice"):
             opened(paths, Columns(["a"]))
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+@pytest.mark.parametrize("path", ["*.parquet", "", "g=*/*.parquet"])
+def test_a_file_that_a_pattern_or_a_folder_has_by_a_link_too_is_refused(path, link, tmp_path):
+    """`latest.parquet` beside what it links to; of folders that are values the spend stays."""
+    folder = tmp_path / "t" / path.rpartition("/")[0].replace("*", "1")
+    folder.mkdir(parents=True)
+    pa.parquet.write_table(pa.table({"a": [1.0, 2.0]}), folder / "1.parquet")
+    link(folder / "latest.parquet", folder / "1.parquet")
+    ledger = ln.Ledger.create(tmp_path / "ledger", "d", ln.zcdp(1))
+    table = ln.Table(tmp_path / "t" / path, partitions=["g"] if "=" in path else [])
+    question = ln.Mean(["a"], ln.Box([0], [1]))
+    plan = ln.plan(question, budget=ln.zcdp(1), relation="add_remove")
+    kind = EngineError if table.partitions else TableError
+    with pytest.raises(kind, match=f"table={re.escape(str(table.path))} "):
+        plan.release(table, ledger)
+    assert [e.state for e in ledger.entries()] == ["reserved" if table.partitions else "cancelled"]
 
 
 AMAZON = (
@@ -636,10 +654,10 @@ def test_an_object_of_two_kinds_of_addresses_is_there_once():
     object_ = "s3://b/k/1.parquet"
     for one in (*AMAZON, *MAY_BE):
         for pair in ((object_, one), (one, object_)):
-            with pytest.raises(TableError, match="there before it"):
+            with pytest.raises(TableError, match="has a file twice"):
                 taken(*pair)
     for pair in itertools.permutations(AMAZON, 2):
-        with pytest.raises(TableError, match="there before it"):
+        with pytest.raises(TableError, match="has a file twice"):
             taken(*pair)
     others = ("s3://b/k/2.parquet", "s3://c/k/1.parquet", "s3://b/1.parquet", "s3://b/K/1.parquet")
     for one in (*AMAZON, *MAY_BE):

@@ -97,8 +97,8 @@ def rows_of(columns: Sequence[str], table: Any) -> Iterator[Vector]:  # noqa: AN
         EngineError: later, where reading rows failed; the text is the same for every cause.
     """
     text = (
-        f"table={named(table)} could not be read to its end; check that the file is complete, and "
-        "that memory and temporary disk suffice"
+        f"table={named(table)} could not be read to its end; check that the file is complete and "
+        "nobody writes to it, and that memory and temporary disk suffice"
     )
     return _rows(columns, source_of(table, columns), text)
 

@@ -187,7 +187,7 @@ def failed(table: Any, what: str) -> str:  # noqa: ANN401
     """Return what is said where rows could not be `what`, whatever the cause."""
     return (
         f"table={named(table)} could not be {what}, and a spend on it stays reserved; check that "
-        "the file is complete, and that memory and temporary disk suffice"
+        "the file is complete and nobody writes to it, and that memory and temporary disk suffice"
     )
 
 
@@ -226,7 +226,13 @@ def found_files(table: Table) -> list[File]:
     paths = sorted(own for own in map(Path, glob(shown, recursive=True)) if own.is_file())  # noqa: PTH207 (of any root)
     if not paths and not (table.partitions and _public(path).is_dir()):
         raise TableError(f"table={shown} finds no file; give a pattern that does")
-    return [_file(table, str(own), shown) for own in paths]
+    return _found(table, paths, shown)
+
+
+def _found(table: Table, paths: Sequence[Path], shown: str) -> list[File]:
+    """Return files that a pattern or a folder has, of which none is another by a link."""
+    with beyond_the_first(table):
+        return once([_file(table, str(own), shown) for own in paths])
 
 
 def _of_list(table: Table, number: int, path: str) -> File:
@@ -255,8 +261,8 @@ def once(files: list[File]) -> list[File]:
         own, objects = _rows_of(file)
         if own in met | served or objects & met:
             raise TableError(
-                f"table={file.shown} is there before it in the list; give files once, and objects "
-                "of one bucket by one kind of address"
+                f"table={file.shown} has a file twice, by one name or another; give files once, "
+                "without links to them, and objects of one bucket by one kind of address"
             )
         met.add(own)
         served |= objects
@@ -280,7 +286,9 @@ def _rows_of(file: File) -> tuple[str, set[str]]:
         ('b.example/c/k', ['s3://b.example/c/k', 's3://b/c/k', 's3://c/k'])
     """
     if file.address is None:
-        return os.path.realpath(file.path), set()
+        seen = file.path.stat()  # one for all links to a file; some disks number none
+        one = f"{seen.st_dev}:{seen.st_ino}" if seen.st_ino else os.path.realpath(file.path)
+        return one, set()
     own = file.address.partition("?")[0] if _VARIABLE.fullmatch(file.shown) else file.address
     if not own.startswith("https://"):
         return _LITERAL.sub(r"\1", own), set()
@@ -372,7 +380,7 @@ def _in_folder(table: Table, folder: Path) -> list[File]:
         raise TableError(
             f"table={folder} is a folder without Parquet files; give a pattern for others"
         )
-    return [_file(table, str(own), str(folder)) for own in found]
+    return _found(table, found, str(folder))
 
 
 def _public(pattern: Path) -> Path:

@@ -80,12 +80,14 @@ def execute(
     mechanism = terms.mechanism
 
     def paid() -> tuple[Any, Spend | None]:
+        from lownoise.engines.unchanged import unchanged
+
         with advised(terms, ledger):
             return charged(
                 ledger,
                 terms.charged,
                 terms.view.note,
-                lambda: mechanism.read(table),
+                lambda: unchanged(table, lambda: mechanism.read(table)),
                 asked=terms.asked,
                 relation=terms.relation,
                 unit=terms.privacy_unit,
@@ -194,6 +196,8 @@ def execute_together(
     Raises:
         FileError, LedgerError, TableError, EngineError, PlanError: as `execute`.
     """
+    from lownoise.engines.unchanged import unchanged
+
     check_joint(every, asked)
     for own in every:
         own.check_budget()
@@ -210,7 +214,7 @@ def execute_together(
             ledger,
             event,
             joint_note(every) if ledger is not None else "",
-            lambda: _each(every, table),
+            lambda: unchanged(table, lambda: _each(every, table)),
             asked=asked,
             relation=every[0].relation,
             unit=every[0].privacy_unit,
