@@ -78,7 +78,7 @@ def test_a_bar_says_what_is_under_way_on_a_terminal_and_nothing_is_said_elsewher
         done = run(folder, *asked, terminal=terminal)
         assert done.returncode == 0, done.stderr
         assert ln.Release.from_json(done.stdout).to_json() == done.stdout
-        for said in ("fitting the noise", "summing the table"):
+        for said in ("fitting the noise", "reading the table"):
             assert (said in done.stderr) == terminal
         assert terminal or not done.stderr
 

@@ -41,6 +41,7 @@ from lownoise.questions import Prefix as Prefix
 from lownoise.questions import Queries as Queries
 from lownoise.questions import SlidingWindow as SlidingWindow
 from lownoise.questions import Sum as Sum
+from lownoise.release.progress import ProgressBar as ProgressBar
 from lownoise.release.release import Release as Release
 from lownoise.sets.domains import Ball as Ball
 from lownoise.sets.domains import Box as Box

@@ -164,6 +164,7 @@ def release(
 ) -> None:
     """Read the table, spend from the ledger, and print the private answers."""
     from lownoise.planning import Plan
+    from lownoise.release.progress import ProgressBar
     from lownoise.spec import read_spec
 
     read = read_spec(spec)
@@ -180,14 +181,14 @@ def release(
         made = read.plan(progress)
     assert isinstance(made, Plan)  # noqa: S101 (streams do not come here)
     if out is not None and made.terms.view.folder:
-        with explained(), working("counting the table"):
-            tables = made.release(table, read.account(), path=out)
+        with explained(), ProgressBar() as bar:
+            tables = made.release(table, read.account(), path=out, progress=bar)
         _deliver_tables(tables, out, as_json=as_json)
         return
     beside = (answers.parent, (answers.name,)) if answers else (None, ())
     with claimed(out, ("release.json", "report.html")), claimed(*beside):
-        with explained(), working("summing the table"):
-            answer = made.release(table, read.account())
+        with explained(), ProgressBar() as bar:
+            answer = made.release(table, read.account(), progress=bar)
         _deliver(answer, out, as_json=as_json, answers=answers)
 
 

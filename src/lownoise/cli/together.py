@@ -41,6 +41,7 @@ def together(
     """Plan several questions on one budget and, with --out, release them: one entry pays."""
     from lownoise import report
     from lownoise.release.members import once, place_of
+    from lownoise.release.progress import ProgressBar
     from lownoise.spec import read_together
 
     read = read_together(spec)
@@ -58,8 +59,8 @@ def together(
     if out.exists():
         raise FileError(f"folder={out} exists; give --out a new folder")
     with claimed(out, ()):  # made before anything is spent
-        with explained(), working("reading the table"):
-            found = made.release(table, read.account())
+        with explained(), ProgressBar() as bar:
+            found = made.release(table, read.account(), progress=bar)
         try:
             found.write(out)
         except BaseException:

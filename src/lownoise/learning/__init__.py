@@ -25,9 +25,10 @@ from lownoise.learning.losses import (
     Loss,
 )
 from lownoise.learning.request import LearningRequest
-from lownoise.learning.run import LearningRun, ProgressBar, Step
+from lownoise.learning.run import LearningRun, Step
 from lownoise.learning.steps import ElasticNet, Lasso, Ridge
 from lownoise.learning.verb import plan
+from lownoise.release.progress import ProgressBar
 
 __all__ = [
     "LOSSES",

@@ -12,7 +12,7 @@ import os
 import threading
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from lownoise.streams import resume, start
 if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
-    from types import TracebackType
-
-    from rich.console import Console
 
     from lownoise.learning.learning_plan import LearningPlan
     from lownoise.numbers.arrays import Vector
@@ -57,51 +54,17 @@ class Step:
     rounds: int
     seconds: float
 
+    what: ClassVar[str] = "rounds"
 
-@final
-class ProgressBar:
-    """Shows rounds and the time that is left; quiet where standard error is no terminal.
+    @property
+    def done(self) -> int:
+        """As `round`."""
+        return self.round
 
-    It knows rounds and times alone, nothing of the records.
-
-    Args:
-        console: where it is shown, by default standard error.
-
-    Examples:
-        >>> import numpy as np, lownoise as ln
-        >>> plan = ln.learning.plan(
-        ...     ln.learning.Logistic(), features=2, records=8, batch=4, clip=1.0, radius=1.0,
-        ...     budget=ln.zcdp(0.5),
-        ... )
-        >>> with ln.learning.ProgressBar() as bar:
-        ...     learned = plan.fit(np.ones((8, 2)), np.ones(8), progress=bar)
-    """
-
-    def __init__(self, console: Console | None = None) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-        from rich.progress import TimeRemainingColumn as Left
-
-        own = Console(stderr=True) if console is None else console
-        columns = (TextColumn("rounds"), BarColumn(), MofNCompleteColumn(), Left())
-        self._shown = Progress(*columns, console=own, disable=not own.is_terminal)
-        self._task = self._shown.add_task("rounds", total=None)
-
-    def __enter__(self) -> Self:
-        self._shown.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._shown.stop()
-
-    def __call__(self, step: Step) -> None:
-        """Show how far a run is; give the bar itself as `progress`."""
-        self._shown.update(self._task, total=step.rounds, completed=step.round)
+    @property
+    def total(self) -> int:
+        """As `rounds`."""
+        return self.rounds
 
 
 def started(

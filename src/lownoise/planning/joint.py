@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from lownoise.privacy import Budget, Event, Payer
+    from lownoise.release.progress import Told
     from lownoise.sets.domains import AbstractDomain
 
 
@@ -153,7 +154,13 @@ class JointPlan:
             members.statement("apart"),
         )
 
-    def release(self, table: Any, ledger: Payer | None = None) -> JointRelease:  # noqa: ANN401
+    def release(
+        self,
+        table: Any,  # noqa: ANN401
+        ledger: Payer | None = None,
+        *,
+        progress: Told | None = None,
+    ) -> JointRelease:
         """Read the table, add the noises, and return all answers; one entry pays for them.
 
         No noise is drawn, and nothing is spent, before the table was read for every question.
@@ -161,6 +168,7 @@ class JointPlan:
         Args:
             table: as of `Plan.release`; its rows are read once for all questions.
             ledger: the account that pays.
+            progress: as of `Plan.release`.
 
         Raises:
             FileError, LedgerError, TableError, EngineError, PlanError: as `Plan.release`.
@@ -173,6 +181,7 @@ class JointPlan:
             event=self.cost,
             asked=self.budget,
             randomness=SystemRandomness(),
+            progress=progress,
         )
         found = {name: own for names, own in zip(each, made, strict=True) for name in names}
         return JointRelease({name: found[name] for name in self.plans}, self.budget)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from lownoise.privacy import Event, Payer
     from lownoise.release.comparison import Comparison
+    from lownoise.release.progress import Told
     from lownoise.release.release import Release
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
@@ -105,6 +106,7 @@ class Plan(AbstractPlan):
         ledger: Payer | None = None,
         *,
         path: str | PathLike[str] | None = None,
+        progress: Told | None = None,
     ) -> Release:
         """Read the table, add the noise, and return the answers.
 
@@ -114,6 +116,8 @@ class Plan(AbstractPlan):
                 is there; without one nothing is recorded, and the release says so.
             path: of marginals, a new folder to write the release to as it is made, so that it need
                 not fit the memory; `ln.Release.load(path)` reads it.
+            progress: called with a `Part` before each part, and while noise is added, such as an
+                `ln.ProgressBar()`; of the reading no share is told, which would follow from rows.
 
         Raises:
             FileError: where the folder cannot be made; then nothing is spent.
@@ -124,7 +128,14 @@ class Plan(AbstractPlan):
             PlanError: where a path is given for answers in a row, which are saved afterwards; then
                 nothing is spent.
         """
-        return execute(self.terms, table, ledger, randomness=SystemRandomness(), path=path)
+        return execute(
+            self.terms,
+            table,
+            ledger,
+            randomness=SystemRandomness(),
+            path=path,
+            progress=progress,
+        )
 
     @classmethod
     def from_json(cls, text: str, domain: AbstractDomain | None = None) -> Plan:

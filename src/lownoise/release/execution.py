@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from lownoise.errors import (
@@ -23,6 +24,7 @@ from lownoise.release import folders
 from lownoise.release.codec import Spend, now, versions
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.members import check_joint, joint_note
+from lownoise.release.progress import Part, silent
 from lownoise.release.release import Release
 from lownoise.release.stored import derived, plan_digest, plan_document
 from lownoise.sensitivity.relations import relation_name
@@ -36,10 +38,12 @@ if TYPE_CHECKING:
     from lownoise.numbers.randomness import Randomness
     from lownoise.privacy import Budget, Event, Ledger, Payer
     from lownoise.privacy.units import PrivacyUnit
+    from lownoise.release.progress import Told
     from lownoise.release.terms import Terms
     from lownoise.sensitivity.relations import Relation
 
 T = TypeVar("T")
+_READING, _ADDING = "reading the table", "adding noise"
 
 
 def execute(
@@ -49,6 +53,7 @@ def execute(
     *,
     randomness: Randomness,
     path: str | PathLike[str] | None = None,
+    progress: Told | None = None,
 ) -> Release:
     """Reserve the cost, read the table, settle the cost, add the noise, and return the answers.
 
@@ -58,6 +63,7 @@ def execute(
         ledger: the account that pays, or None.
         randomness: where the noise comes from; `SystemRandomness()` for anything that is published.
         path: of marginals, a new folder for the release; its integers are then never all in memory.
+        progress: told which part is under way, before it begins; what it raises is the caller's.
 
     Raises:
         FileError: where the folder cannot be made; then nothing is spent.
@@ -77,11 +83,12 @@ def execute(
     terms.check_budget()
     if terms.view.program is not None:
         derived(terms)  # a program that fails must do so before anything is paid
-    mechanism = terms.mechanism
+    mechanism, tell = terms.mechanism, progress or silent
 
     def paid() -> tuple[Any, Spend | None]:
         from lownoise.engines.unchanged import unchanged
 
+        tell(Part(_READING))
         with advised(terms, ledger):
             return charged(
                 ledger,
@@ -96,20 +103,46 @@ def execute(
 
     if not terms.view.folder:
         records, spend = paid()
+        tell(Part(_ADDING, 0, mechanism.length))
         with unseen():
             integers = mechanism.run(records, randomness=randomness)
         return _release(terms, integers, spend)
     spare = 0 if path is None else len(plan_document(terms).encode()) + folders.SLACK
     with folders.room(path, mechanism.length, spare=spare) as room:
         records, spend = paid()
-        with unseen():
-            for start, piece in mechanism.pieces(records, randomness=randomness):
-                room[start : start + piece.size] = piece
-        room.setflags(write=False)
+        tell(Part(_ADDING, 0, mechanism.length))
+        _fill(room, terms, records, randomness, partial(_told, tell, 0, mechanism.length))
         release = _release(terms, room, spend)
         if path is not None:
             folders.seal(release._document, room, path)  # noqa: SLF001 (its own file)
     return release
+
+
+def _told(tell: Told, before: int, total: int, done: int) -> None:
+    tell(Part(_ADDING, before + done, total))
+
+
+def _fill(
+    room: Any,  # noqa: ANN401
+    terms: Terms,
+    records: Any,  # noqa: ANN401
+    randomness: Randomness,
+    tell: Callable[[int], None],
+) -> None:
+    """Fill the room with noisy integers, and tell how many; what that raises is the caller's."""
+    done, raised = 0, None
+    with unseen():
+        for start, piece in terms.mechanism.pieces(records, randomness=randomness):
+            room[start : start + piece.size] = piece
+            done += piece.size
+            try:
+                tell(done)
+            except Exception as error:  # noqa: BLE001 (the caller's own, of which we say nothing)
+                raised = error
+                break
+    if raised is not None:
+        raise raised
+    room.setflags(write=False)
 
 
 @final
@@ -182,6 +215,7 @@ def execute_together(
     event: Event,
     asked: Budget,
     randomness: Randomness,
+    progress: Told | None = None,
 ) -> list[Release]:
     """Reserve what all cost together, read once, settle, and then add noise to each.
 
@@ -192,6 +226,7 @@ def execute_together(
         event: what all reveal together.
         asked: the budget that they were asked with.
         randomness: as of `execute`.
+        progress: likewise.
 
     Raises:
         FileError, LedgerError, TableError, EngineError, PlanError: as `execute`.
@@ -210,6 +245,8 @@ def execute_together(
             else None
             for terms in every
         ]
+        tell = progress or silent
+        tell(Part(_READING))
         records, spend = charged(
             ledger,
             event,
@@ -219,16 +256,18 @@ def execute_together(
             relation=every[0].relation,
             unit=every[0].privacy_unit,
         )
-        found = []
+        found: list[Release] = []
+        done, total = 0, sum(terms.mechanism.length for terms in every)
         for terms, own, place in zip(every, records, room, strict=True):
-            with unseen():
-                if place is None:
+            tell(Part(_ADDING, done, total))
+            integers: Any = place
+            if place is None:
+                with unseen():
                     integers = terms.mechanism.run(own, randomness=randomness)
-                else:
-                    for start, piece in terms.mechanism.pieces(own, randomness=randomness):
-                        place[start : start + piece.size] = piece
-                    place.setflags(write=False)
-                    integers = place
+            else:
+                told = partial(_told, tell, done, total)
+                _fill(place, terms, own, randomness, told)
+            done += terms.mechanism.length
             found.append(_release(terms, integers, spend))
     return found
 
