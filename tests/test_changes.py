@@ -94,6 +94,7 @@ def test_the_reach_is_just_above_that_of_every_corner(case, relation, place):
         assert radius <= lengths.max() * (1 + (room if joined else 1e-9))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("relation", "place"), PLACES)
 @pytest.mark.parametrize("case", [c for c in CASES if c not in ("box", "parities")])
 def test_every_row_is_just_above_what_corners_make_of_it(case, relation, place):

@@ -69,7 +69,7 @@ def exact(kind, rows):
     return np.array([len(rows), *(signs[:, list(p)].prod(axis=1).sum() for p in pairs)])
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("kind", SPECS)
 def test_the_whole_way(kind, folder):
     ledger = opened(folder)
@@ -97,6 +97,7 @@ def test_the_whole_way(kind, folder):
     assert not (folder / "more").exists()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", SPECS)
 def test_people_get_tables(kind, folder):
     opened(folder)

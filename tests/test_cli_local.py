@@ -144,7 +144,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("given", "text"), REFUSED, ids=lambda own: str(own)[:60])
 def test_refusals_are_one_line_and_leave_nothing(made, given, text):
     before = sorted(p.name for p in made.rglob("*"))

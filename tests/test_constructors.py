@@ -35,6 +35,7 @@ def first_replaced(rows, wrong):
     return [wrong, *rows[1:]]
 
 
+@pytest.mark.grid
 @NAMES
 def test_what_is_given_is_taken_in_every_type_of_number(own):
     own()
@@ -61,6 +62,7 @@ def test_one_number_is_no_text_no_truth_value_and_no_complex_number(own):
             refused(own, **{field: wrong})
 
 
+@pytest.mark.grid
 @NAMES
 def test_numbers_of_a_table_are_no_texts_no_truth_values_and_no_complex_numbers(own):
     for field in (*own.vectors, *own.matrices):

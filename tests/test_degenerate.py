@@ -21,6 +21,7 @@ def brackets(proof, known, *, rtol=1e-6):
     assert proof.verify() == proof
 
 
+@pytest.mark.grid
 @every_order
 @pytest.mark.parametrize("copies", [1, 2, 1000])
 @pytest.mark.parametrize("workload", [None, [[1.0, -1.0]], np.zeros((2, 2))])
@@ -73,6 +74,7 @@ def test_a_flat_body_gets_noise_in_its_span_alone(order, far):
     assert np.abs(across @ found.shape.dense()) == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.grid(3)
 @every_order
 def test_columns_of_all_scales_lose_nothing(order):
     """From 1e-12 to 1e12 in one domain: dense points, another unit a column."""

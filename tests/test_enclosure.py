@@ -49,6 +49,7 @@ def test_bounds_meet_at_the_known_value(case, order):
         assert known <= proof.upper * (1 + 1e-14)
 
 
+@pytest.mark.grid
 @every_case
 @every_order
 def test_the_proof_can_be_checked_again(case, order):
@@ -70,6 +71,7 @@ def test_the_ellipsoid_covers_and_costs_what_is_stated(case, order):
         assert found.shape.sources < found.shape.dimension
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     "case",
     [case for case in CASES[:6] if case.domain.dimension <= 5],

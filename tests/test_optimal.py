@@ -131,6 +131,7 @@ def test_one_count_under_a_prior_is_the_geometric_mechanism_read_by_bayes(prior)
     assert found.prior == pytest.approx(w)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("answers", [2, 3, 5])
 def test_one_of_several_kinds_is_randomised_response(answers, epsilon):

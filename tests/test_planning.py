@@ -69,6 +69,7 @@ def test_the_count_costs_the_sums_what_its_share_says(order):
         assert plan.standard_deviation[2] == pytest.approx(1 / math.sqrt(share), rel=1e-8)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, 3.0, 8.0, 100.0, math.inf])
 def test_error_is_above_the_measured_error_and_exact_at_two(order):
     """Monte Carlo, 200,000 draws from a fixed seed; its own error is below 0.5%."""
@@ -87,6 +88,7 @@ def test_error_is_above_the_measured_error_and_exact_at_two(order):
     assert measured * 0.995 <= stated <= 1.6 * measured
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 def test_weights_rescale_the_columns_and_nothing_else(order, relation):

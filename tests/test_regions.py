@@ -17,6 +17,7 @@ from lownoise.release.release import Release
 LEVELS = [1e-6, 0.5, 0.8, 0.95, 1 - 1e-9]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("m", [1, 2, 7, 1000])
 def test_quantiles_agree_with_scipy(level, m):

@@ -173,6 +173,7 @@ def test_noise_covers_every_move_of_the_codes(case, order):
             assert np.max(found) >= 0.3 * mechanism.loss.mu
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "case", ["ball in a box", "ellipsoid in a box", "ball in a ball", "ball in a zonotope"]
 )

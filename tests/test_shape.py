@@ -5,11 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests import shape
 
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.sweep("test_what_is_alike_is_found")
 def test_no_number_is_above_its_limit_and_a_limit_follows_its_number_down():
     """Lines may fall by a fiftieth before their limit follows; rooms may not by one."""
     run = [sys.executable, "-m", "tests.shape"]  # a process of its own, where nothing is cached

@@ -404,6 +404,7 @@ def test_steps_of_parities_are_those_of_their_noise():
     ]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("domain", [ln.Box([1, 2], [1, 2]), ln.Points([[1.0, 2.0]])])
 @pytest.mark.parametrize("budget", [ln.pure_dp(1.0), ln.zcdp(0.5)])
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])

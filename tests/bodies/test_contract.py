@@ -97,6 +97,7 @@ def rows_for(body):
     return np.vstack([np.eye(body.dimension), RNG.normal(size=(5, body.dimension))])
 
 
+@pytest.mark.grid
 @every
 def test_no_change_is_longer_than_the_body_says(name):
     body, held = BODIES[name]
@@ -170,6 +171,7 @@ def test_an_image_holds_the_images(name, kind):
     assert image.scaled(2.0).extent_up(turned, zero) == pytest.approx(2 * found, rel=1e-12)
 
 
+@pytest.mark.grid
 @every
 @pytest.mark.parametrize("kept", [[0], [2], [0, 2], [1, 2]])
 def test_a_projection_holds_the_projections(name, kept):

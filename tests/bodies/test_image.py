@@ -77,6 +77,7 @@ def test_no_sampled_point_is_beyond_the_stated_reach(base, seed):
         assert all(abs(p) <= Fraction(float(w)) for p, w in zip(point, widths, strict=True))
 
 
+@pytest.mark.grid(3)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)

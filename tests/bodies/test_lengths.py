@@ -45,6 +45,7 @@ def test_cones_close_the_reach_of_images_in_few_dimensions(name, rows, columns):
     assert image_length(1e-200 * image, base).upper == pytest.approx(1e-200 * found)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [1.001, 1.1, 1.5, 1.9, 1.999])
 def test_an_eigenvalue_bounds_images_of_orders_between_one_and_two(order):
     base, image = NormBall(9, order), RNG.standard_normal((6, 9)) * np.logspace(-3, 2, 9)
@@ -76,7 +77,7 @@ def test_a_widest_direction_between_the_axes_is_found_to_its_last_digits():
 
 
 # what coefficients of squares alone leave open, at p = 2 and p = ∞
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("domain", "gaps"),
     [

@@ -148,6 +148,7 @@ def least_circle(points: Vector) -> float:
     return min(radii)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("seed", range(25))
 def test_differences_without_pairs_are_twice_the_least_ball(seed: int) -> None:
     rng = np.random.default_rng(seed)

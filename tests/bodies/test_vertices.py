@@ -169,6 +169,7 @@ def test_a_hull_reaches_as_far_as_its_firm_part_and_as_its_loose_one():
         assert found >= max(radius, math.sqrt(0.75))
 
 
+@pytest.mark.sweep("test_compounds_of_intersections_have_nearly_the_least_noise")
 def test_intersections_off_their_center_have_nearly_the_least_noise():
     """Of corners to 10⁻⁶, of round ones in two and three dimensions to 10⁻⁵."""
     five = ln.intersection(ln.Box([0] * 5, [3, 4, 5, 2, 6]), ln.Slab([1] * 5, 0, 10))

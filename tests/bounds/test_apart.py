@@ -58,7 +58,7 @@ LISTS = {
 }
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 5.0, 7.0])
 @pytest.mark.parametrize("name", LISTS)
 def test_no_law_of_the_error_has_less(name, epsilon):
@@ -77,7 +77,7 @@ def test_no_law_of_the_error_has_less(name, epsilon):
         assert found > 0.98 * least[0]
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kinds", [2, 5, 17, 40])
 @pytest.mark.parametrize("epsilon", [1.0, 4.0, 8.0])
 def test_below_noise_on_categories(kinds, epsilon):

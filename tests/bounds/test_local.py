@@ -108,6 +108,7 @@ def test_randomized_response_meets_it_up_to_the_logarithm_of_two():
         assert 0.7 * deviation <= bound <= deviation
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dimension", [1, 2, 3, 10, 100, 1000])
 def test_no_cap_randomizer_is_below_it_on_any_record(dimension):
     """A record of length 1 has the least variance, 1/m² − 1; Γ₂(K−K) = 2√d."""

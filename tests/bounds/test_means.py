@@ -43,6 +43,7 @@ def test_far_from_zero_the_width_counts():
     assert 0.9 < pure_mean_bound(far, **asked) / geometric_down(0.1) <= 1
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_counts_have_no_better_noise_than_geometric(epsilon):
     """One-hot records: geometric noise on each count, which one record moves by 1, or two by 1."""

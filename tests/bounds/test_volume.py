@@ -76,6 +76,7 @@ def test_never_above_the_k_norm_mechanism(shape, records, d):
         assert found <= K_NORM[shape](d) / epsilon
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("records", ["convex", "lifted", "listed", "vertices"])
 def test_never_above_geometric_noise_where_truths_are_whole(records):
     """Counts of d kinds of records: geometric noise on each has the error √d·√(2q)/(1 − q)."""
@@ -364,6 +365,7 @@ def test_refusals_and_flat_bodies():
     assert volume_lower_bound(line, epsilon=1.0, records="shares").dimension == 1
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("k", [1, 3, 20])
 @pytest.mark.parametrize("epsilon", [0.03, 0.7, 4.0])
 @pytest.mark.parametrize("most", [1, 2, 40, math.inf])

@@ -152,6 +152,7 @@ def test_ellipsoids_by_their_projections():
     assert exact * (1 - 1e-9) <= found <= exact * (1 + 1e-13)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [1.5, 2.0, 3.0, 7.0])
 def test_balls_of_other_norms_by_points_drawn_at_random(order):
     drawn = RNG.uniform(-1, 1, size=(100_000, 3))

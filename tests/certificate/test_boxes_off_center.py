@@ -49,6 +49,7 @@ def test_no_mean_is_stated_to_need_more_than_its_corners_do(name, order):
     assert 0 < box.certificate.lower <= reached * (1 + 1e-9)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", [name for name in BOXES if name != "zero outside"])
 def test_no_stream_is_stated_to_need_more_than_its_corners_do(name):
     lower, upper, _ = BOXES[name]

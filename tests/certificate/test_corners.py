@@ -62,6 +62,7 @@ def test_the_body_reaches_as_far_as_the_corners(name, count):
     assert np.all(roots <= np.max(np.abs(points), axis=0))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
 @pytest.mark.parametrize("count", [None, 1.0])
 @pytest.mark.parametrize("name", RANGES)

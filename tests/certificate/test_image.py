@@ -167,6 +167,7 @@ def test_no_evidence_exceeds_an_ellipsoid_around_many_of_its_points(base, order)
         assert dual.least(body, order, np.ones(2)) <= inner.upper * (1 + 1e-3)
 
 
+@pytest.mark.grid(3)
 @every
 @settings(max_examples=3)
 @given(seed=SEED, order=ORDER)

@@ -175,6 +175,7 @@ def verdicts(text):
     return {check.name: check.holds for check in ln.verify(text).checks}
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", PLANS)
 def test_a_file_has_it_and_verify_checks_it(name):
     plan = planned(name)

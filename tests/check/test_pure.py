@@ -71,6 +71,7 @@ def test_pure_noise_holds_and_a_part_in_a_million_less_does_not(name, mechanism,
     assert checker.decide(more)[0] != HOLDS
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("question", "relation", "said"),
     [

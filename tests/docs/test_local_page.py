@@ -22,6 +22,7 @@ def test_the_page_has_all_questions_and_randomizers():
         assert f"| `{name}` |" in TEXT or name.startswith("toy")
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", local_page.QUESTIONS)
 def test_errors_are_as_stated(name):
     """Of randomizers that err alike to the last digits, any may be the best."""

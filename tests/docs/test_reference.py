@@ -12,6 +12,7 @@ NAMED = re.findall(
 )
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", NAMED)
 def test_what_the_reference_names_is_there(name):
     assert resolve_name(name).__doc__

@@ -97,6 +97,7 @@ def test_a_product_of_lists_is_the_list_of_all_pairs(order: float, relation: str
     assert joint.verify()
 
 
+@pytest.mark.sweep("test_the_product_rule")
 def test_centers_that_are_no_middle_are_traded() -> None:
     """With one list off its center evidence for independent parts is exact."""
     whole = ln.product(ln.Points(FEW), ln.Ball(3, center=[5, 0, 0]), ln.Box([0], [2]))
@@ -215,7 +216,7 @@ def test_bounds_are_the_maximum_of_lists_and_balls() -> None:
         assert rounded.farthest(matrix, center).upper == pytest.approx(best, rel=1e-8)
 
 
-@pytest.mark.grid(1)
+@pytest.mark.sweep("test_bounds_are_the_maximum_of_lists_and_balls")
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_hull_of_discs_is_nearly_that_of_many_points(order: float) -> None:
     angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
@@ -247,7 +248,7 @@ def test_a_record_of_the_hull_stays_and_another_goes_to_the_nearest() -> None:
     np.testing.assert_array_equal(whole.clamp(rows)[3], whole.clamp(rows[3]))
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("name", "relation"),
     [

@@ -133,6 +133,7 @@ def test_what_is_outside_lands_inside(domain, seed):
     assert np.all(np.abs(domain.clamp(moved) - moved) <= room(domain))
 
 
+@pytest.mark.grid
 @every
 def test_what_is_outside_is_known_to_be_outside(domain):
     unit = np.where(domain.extent > 0, domain.extent, 1.0)
@@ -246,6 +247,7 @@ def test_clamped_rows_are_as_near_to_the_domain_as_it_says(domain, seed):
                 assert exact_norm(base, np.array(x.T.tolist()[0], dtype=float)) <= 1 + room + 1e-15
 
 
+@pytest.mark.grid
 @every
 def test_what_one_record_can_change_is_twice_the_domain(domain):
     difference = ln.difference_body(domain)

@@ -90,6 +90,7 @@ def test_holds_what_all_parts_hold(case):
     assert 10 < np.count_nonzero(own) < 390
 
 
+@pytest.mark.grid(3)
 def test_clamps_into_every_part_and_leaves_what_is_inside(case):
     domain, parts = case
     rows = np.vstack(

@@ -191,6 +191,7 @@ def test_a_thousand_parts_and_a_million_coordinates():
     assert gamma(ln.image(sizes, ln.Ball(d, order=3)), 4.0).upper == pytest.approx(wanted, rel=1e-7)
 
 
+@pytest.mark.sweep("test_the_sum_needs_at_most_the_sum")
 def test_many_generators():
     """10⁴ generators in 200 coordinates: both sides within √(π/2) of each other."""
     domain = ln.Zonotope(RNG.normal(size=(10_000, 200)))

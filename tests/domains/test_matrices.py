@@ -106,6 +106,7 @@ def test_diagonal_images_of_contractions_are_exact(order):
         ).certificate.gap < (1e-4 if math.isinf(order) else 1e-6 if order > 2 else 1e-10)
 
 
+@pytest.mark.grid(3)
 @every_kind
 def test_one_number_of_a_matrix_needs_its_support_alone(kind):
     base = KINDS[kind][0](3, 4).base
@@ -116,6 +117,7 @@ def test_one_number_of_a_matrix_needs_its_support_alone(kind):
     assert certificate.gap < 1e-6
 
 
+@pytest.mark.grid(3)
 @every_kind
 def test_records_are_moved_inside_and_members_stay(kind):
     domain = KINDS[kind][0](3, 4)

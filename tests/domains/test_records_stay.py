@@ -271,6 +271,7 @@ CORNERS = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", CORNERS)
 def test_the_nearest_point_of_a_hull_is_the_nearest(name: str) -> None:
     """⟨x − p, v − p⟩ ≤ 0 at every corner v, each coordinate in parts of its reach."""

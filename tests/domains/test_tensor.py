@@ -118,6 +118,7 @@ def moment_norm(d, power, order):
     return sum(n ** (2 / (order + 2)) for n in counts.values()) ** ((order + 2) / (2 * order))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, 2.5, 4.0, 50.0, math.inf])
 @pytest.mark.parametrize(
     ("d", "power"), [(2, 2), (4, 2), (6, 2), (6, 3), (9, 3), (4, 4), (8, 4), (5, 1), (3, 6)]

@@ -84,6 +84,7 @@ def test_kernels_are_those_of_the_harmonic_parts(size, power):
         np.testing.assert_allclose(columns_of @ columns_of.T, projection, atol=off)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("size", "power"), [*SIZES, (2, 5)])
 def test_reach_is_never_less_than_that_of_points(size, power, relation):
@@ -124,7 +125,7 @@ def listed(ball, relation, count=48):
     return SymmetricPoints(np.hstack([about, np.ones((len(m), 1))]))
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("power", [1, 2, 3, 4])
@@ -247,7 +248,7 @@ def test_what_is_revealed_is_covered_exactly(size, power, relation, order, budge
     assert plan.verify()
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("size", "power"), [(3, 1), (3, 2), (3, 3), (2, 4)])
 def test_a_release_is_written_read_and_right(tmp_path, size, power, relation):

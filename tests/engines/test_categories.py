@@ -64,7 +64,7 @@ WAYS_IN = {
 }
 
 
-@pytest.mark.grid(least=3)
+@pytest.mark.grid(3, least=3)
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 @pytest.mark.parametrize("way_in", WAYS_IN)

@@ -90,6 +90,7 @@ def test_every_code_is_within_the_slack_of_the_domain(member, seed, fine):
             assert at <= most + room + blur
 
 
+@pytest.mark.grid
 @every
 @settings(max_examples=2)
 @given(seed=SEED)
@@ -119,6 +120,7 @@ def test_along_a_diagonal_codes_are_within_the_slack_exactly(member, seed):
         assert exact_norm(domain.base, np.array(left)) <= 1 + 2.0**-52
 
 
+@pytest.mark.grid
 @every
 @settings(max_examples=2)
 @given(seed=SEED)
@@ -207,6 +209,7 @@ def test_a_grid_too_fine_for_exact_codes_is_refused():
         coding(ln.Ball(2), 2.0**-51)
 
 
+@pytest.mark.grid
 @every
 def test_a_missing_value_counts_as_the_stand_in(member):
     domain = member.domain

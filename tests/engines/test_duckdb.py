@@ -85,6 +85,7 @@ def asked_between(source, con):
         assert con.con.execute("SELECT 42").fetchall() == [(42,)]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("digits", "scale"), [(38, 18), (38, 0), (18, 4), (9, 2), (38, 37), (30, 10)]
 )

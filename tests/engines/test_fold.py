@@ -58,6 +58,7 @@ def said(found, work=None):
     return wide if found.ndim == 1 else wide[..., 0] * 2**26 + wide[..., 1]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", WORKS)
 def test_parts_in_any_order_add_up_to_the_whole(name):
     """As an engine's threads and executors take them: each with zeros of its own."""

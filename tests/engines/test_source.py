@@ -88,6 +88,7 @@ def test_a_column_that_is_not_there_is_refused_before_a_row_is_read(engine, tmp_
     assert [e.state for e in ledger.entries()] == ["cancelled"]
 
 
+@pytest.mark.grid(3)
 @each
 def test_batches_are_all_rows_in_their_order(engine, tmp_path):
     numbers, words = read(ENGINES[engine](ROWS, tmp_path), NAMES, ["word"])
@@ -116,6 +117,7 @@ def summed(rows, ranges, *, complete):
     return len(rows), tuple(map(len, own)), tuple(clipped)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("complete", [False, True])
 @pytest.mark.parametrize(
     ("engine", "rows"),
@@ -223,6 +225,7 @@ ASKED = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ASKED)
 def test_an_engine_from_outside_does_every_release(name):
     question, asked = ASKED[name]

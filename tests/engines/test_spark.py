@@ -162,6 +162,7 @@ def test_distinct_records_of_wide_marginals_come_once():
     assert units.exact(mechanism, own).tolist() == units.exact(mechanism, reference).tolist()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_the_same_rows_of_units_count(seed):
     rng = units.dice(seed)

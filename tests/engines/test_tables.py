@@ -303,6 +303,7 @@ def test_a_file_that_a_row_made_fails_as_rows_do(tmp_path, wrong):
     assert [e.state for e in ledger.entries()] == ["reserved"]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("text", ["b\n1\n", "a,a\n1,1\n", "a\r1\r2", ""])
 def test_no_first_line_tells_where_it_stands(tmp_path, text):
     """The first file is refused before anything is paid, and its folder is a value."""

@@ -83,6 +83,7 @@ def exact(rows, question, names):
     return found
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "more",
     [
@@ -429,6 +430,7 @@ def test_what_cannot_be_is_said_in_one_line(make, said):
 PURE = ("k_norm", "ellipsoid", "recursive", "laplace")
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("mechanism", PURE)
 def test_pure_noise_is_that_of_a_mean_in_every_joint_group(mechanism):
     """Of a margin it is the sum over its joint groups; a record is told by one group alone."""
@@ -466,6 +468,7 @@ def test_every_joint_group_has_a_draw_of_its_own(mechanism):
     assert np.max(np.abs(correlations)) < 6.3 / 20
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("mechanism", PURE)
 def test_pure_answers_are_those_of_the_rows(mechanism):
     """At ε = 1000: noise of 0.01 of a record; 40 deviations of Laplace noise have chance e^-56."""

@@ -194,6 +194,7 @@ def test_covariances_are_those_of_the_noise():
     assert np.all(near[2] == 0)
 
 
+@pytest.mark.sweep("test_covariances_are_those_of_the_noise")
 def test_intervals_of_means_cover_as_often_as_they_say():
     """At level 0.6, 110 runs of 8 means: 5.4 deviations off the expected hits, below 1e-7 each."""
     question = asked(center=[0.0, 900.0], sets=[[], ["sex"]], way=None, outside="extra")

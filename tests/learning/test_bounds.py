@@ -126,7 +126,7 @@ CASES = [
 ]
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("kind", "fields"), CASES)
 def test_no_adversarys_mean_regret_is_above_the_bound(kind, fields):
     plan = asked(**fields)

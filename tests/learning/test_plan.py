@@ -57,6 +57,7 @@ def test_what_all_rounds_reveal_is_the_budget():
     assert planned().verify()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("regularizer", ["none", "elastic net"])
 def test_a_plan_is_read_as_it_was_written(loss, regularizer):

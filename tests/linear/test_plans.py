@@ -85,6 +85,7 @@ def test_the_noise_covers_what_one_record_changes_and_no_more(name, relation, or
     assert made.cost.mu <= 1
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", ["prefix", "random", "tall", "low rank", "zeros and twins"])
 def test_queries_have_the_error_of_the_best_factors(name, order):
@@ -100,6 +101,7 @@ def test_prefix_sums_have_the_published_error():
     assert upper / lower - 1 < 1e-9
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", SIZES)
 @pytest.mark.parametrize("order", ORDERS)
 def test_queries_of_marginals_have_the_error_of_marginals(relation, order):
@@ -161,6 +163,7 @@ def test_weights_of_parities_are_exact_where_their_powers_are_beyond_floats(rela
             assert planned(asked, relation, order).certificate.gap < gap
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, 3.0, 50.0, math.inf])
 @pytest.mark.parametrize("relation", SIZES)
 def test_weighted_parities_cost_what_the_cube_says(relation, order):

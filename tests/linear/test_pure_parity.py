@@ -222,6 +222,7 @@ def test_mistakes_are_one_line():
         assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("budget", [ln.pure_dp(0.2), ln.approx_dp(0.2, 1e-6)], ids=str)
 @pytest.mark.parametrize("uses", [None, 3])
 def test_the_number_of_rows_alone_has_no_noise_where_it_is_public(budget, uses):

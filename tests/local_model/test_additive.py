@@ -112,6 +112,7 @@ def test_an_integer_within_the_last_bit_is_decided_by_further_bits(own):
     assert seen == {0, 1}
 
 
+@pytest.mark.grid
 @EACH
 @pytest.mark.parametrize("word", [0, 1, 2**43 - 1, 2**63, 2**63 + 5])
 def test_a_number_beyond_the_table_is_decided_exactly(own, word):

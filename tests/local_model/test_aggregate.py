@@ -167,6 +167,7 @@ def test_what_is_wrong_is_refused_or_dropped_through_every_door(name, door, tmp_
     assert lenient.met == Met(**{"duplicates": int(name == "replays"), name: 1})
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("door", [door for door in DOORS if "bytes" not in door])
 def test_integers_are_moved_into_their_ranges_where_that_makes_reports_of_them(door, tmp_path):
     reports = drawn("coins")
@@ -221,7 +222,7 @@ CELLS = {
 }
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("what", CELLS)
 @pytest.mark.parametrize("kind", [pd.DataFrame, pa.table])
 def test_cells_of_a_table_that_say_no_report_are_malformed(what, kind):
@@ -455,6 +456,7 @@ def test_an_estimate_is_read_back_from_its_file_and_its_plan(name):
     assert again.to_json() == found.to_json()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("kind", ["diagonal", "matrix"])
 @pytest.mark.parametrize("name", ALL)
 def test_deviations_are_those_of_the_covariance(name, kind):

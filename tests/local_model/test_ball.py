@@ -86,6 +86,7 @@ def test_a_bias_is_found():
     assert not sure(corner, *2 * [points(3)["corner"] / FULL])
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("r", [1, 2, 3, 10, 1000])
 def test_the_moments_of_a_cut_normal_law_are_integrals(r):
     half = HalfSpace.fitted(r, 1.5)

@@ -90,6 +90,7 @@ def test_no_float_is_left_and_that_is_said():
 # ---------------------------------------------------------------- moments
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("dimension", "threshold"), CAPS)
 @pytest.mark.parametrize("uniform", [0.0, 2.0**-52, 0.25, 1.0])
 def test_moments_are_those_of_the_integrals(dimension, threshold, uniform):
@@ -145,6 +146,7 @@ def test_the_loss_is_above_the_ratio_of_three_dimensions_in_exact_rationals(thre
             assert log <= stated <= log * (1 + mpmath.mpf(2) ** -49)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("dimension", [1, *DIMENSIONS])
 @pytest.mark.parametrize("epsilon", [*EPSILONS, 0.1 + 0.2, 2 / 3])
 def test_the_best_parameters_keep_epsilon_and_waste_none(dimension, epsilon):
@@ -159,6 +161,7 @@ def test_the_best_parameters_keep_epsilon_and_waste_none(dimension, epsilon):
         assert loss_up(dimension, threshold, (grains - 1) / 2**52) > epsilon
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 @pytest.mark.parametrize("epsilon", EPSILONS[1:-1])
 def test_no_other_threshold_has_a_greater_mean(dimension, epsilon):
@@ -188,7 +191,7 @@ def test_no_private_report_has_a_longer_mean_and_the_best_cap_has_that(dimension
         assert math.tanh(epsilon / 4) <= most
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("dimension", [2, 5])
 def test_densities_of_any_shape_within_epsilon_have_no_longer_mean(dimension, epsilon):

@@ -33,6 +33,7 @@ CATEGORIES = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", CATEGORIES)
 @pytest.mark.parametrize("policy", ["extra", "first"])
 def test_a_value_has_the_cell_that_engines_count(name, policy):
@@ -84,6 +85,7 @@ def people(count=300):
     )
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_shares_decode_to_the_marginals_of_the_table(name):
     question, table = QUESTIONS[name], people()

@@ -20,7 +20,7 @@ PAIRS = ln.Marginals({"a": 3, "b": [0, 1]}, way=2, outside="extra")
 BUDGETS = [local_dp(1.0), local_dp(4.0), local_dp(1.0, 1e-6)]
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("order", [2.0, math.inf])
 def test_a_mean_is_compared_with_the_plan_of_the_same_budget(budget, order):
@@ -53,7 +53,7 @@ def test_weights_matter_to_both():
     assert weighted.shuffled_epsilon == plain.shuffled_epsilon
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("question", [TABLE, PAIRS])
 @pytest.mark.parametrize("order", [2.0, math.inf])
 def test_marginals_are_shares_under_either_budget(question, order):

@@ -58,6 +58,7 @@ def estimate(randomizer, report):
     return randomizer.mean(randomizer.sums(np.array([report])), 1)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", CASES)
 def test_the_loss_is_the_largest_ratio_of_chances(name):
     randomizer = CASES[name]

@@ -64,6 +64,7 @@ def test_records_of_a_domain_come_back(member, order):
         assert np.max(np.abs(back(encoder, encoded) - records)) <= room
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("member", WIDE[:12], ids=lambda m: m.name)
 def test_nothing_is_encoded_outside(member):
     domain = member.domain

@@ -213,6 +213,7 @@ def test_variances_and_influence_are_those_of_the_law(name, shape):
     assert total * (1 - 1e-11) <= stated <= total * (1 + 1e-8)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("labels", [2, 3, 17, 300])
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, log(3), 1.0, 5.0, 20.0, 1000.0])

@@ -47,7 +47,7 @@ def plans(question, epsilon):
     return [planned(question, epsilon, mechanism=name) for name in dict.fromkeys(fitting)]
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("member", WIDE, ids=lambda m: m.name)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_a_plan_is_within_its_budget_and_above_its_bound(member, epsilon):
@@ -61,6 +61,7 @@ def test_a_plan_is_within_its_budget_and_above_its_bound(member, epsilon):
     assert {row.mechanism for row in plan.comparison} <= set(RANDOMIZERS.names)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("member", WIDE[:6], ids=lambda m: m.name)
 @pytest.mark.parametrize("order", [3.0, math.inf])
 def test_other_orders(member, order):
@@ -239,7 +240,7 @@ def test_a_device_that_keeps_less_than_the_budget_is_refused():
 HELD = [m for m in MEMBERS if m.domain.as_image() is not None]
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("member", HELD, ids=lambda m: m.name)
 def test_the_inscribed_ellipsoid_is_in_the_domain(member):
     """Along the singular vectors of the image, half axes of any weights: 200 points of its rim."""

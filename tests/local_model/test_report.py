@@ -77,6 +77,7 @@ def test_many_reports_come_back_across_blocks():
     assert np.array_equal(form.unpack(content).values, values)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("form", FORMS)
 def test_one_report_comes_back_from_each_form(form):
     _, values = drawn(form, 2)

@@ -60,6 +60,7 @@ KINDS = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_table_gives_the_same_reports(kind, tmp_path):
     own, other = tally(), tally()

@@ -39,6 +39,7 @@ def coding_of(domain, center, step):
     return coding_for(question, chosen, np.full(chosen.pivots.size, step))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("relation", "place"), PLACES)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("step", [2.0**-20, 0.5])

@@ -140,6 +140,7 @@ def neighbours(one, other, public):
     return abs(len(one) - len(other)) == 1 and shared == min(len(one), len(other))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ASKED)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_neighbours_outputs_have_chances_within_e_to_the_epsilon_and_some_are_as_far(
@@ -219,6 +220,7 @@ def test_one_of_two_categories_of_a_public_number_of_rows_has_the_noise_of_one_c
     assert sum(np.allclose(own, [2, 3]) for own in near) > 10
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ASKED)
 def test_tables_have_less_than_with_laplace_noise_and_more_so_as_epsilon_grows(name):
     ratios = []
@@ -275,6 +277,7 @@ def test_spreads_and_moments_are_those_of_the_law(scale):
     assert noise.moment(6.0) <= several.moment(6.0) <= noise.moment(6.0) * 1.05
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
 @pytest.mark.parametrize("scale", [0.2, 1.0, 4.0])
 def test_intervals_of_sums_cover_by_their_law_and_hardly_more(scale, level):

@@ -187,7 +187,7 @@ def test_the_noise_is_that_of_the_difference_body(name, order):
     assert 50 * plan.objective <= twice * (1 + 1e-5)
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", LISTS)
 def test_plans_and_releases_survive_their_files(name, relation):
@@ -277,6 +277,7 @@ def test_questions_that_do_not_fit_are_refused_in_one_line(build, words):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", LISTS)
 def test_exact_totals_give_exact_answers_about_any_center(name, relation):

@@ -134,7 +134,7 @@ def test_a_tester_finds_no_more_than_the_claim_and_half_the_noise(kind, reach):
     assert at_least(outputs(mutant, 0.0), outputs(mutant, change)) > 1.0
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("kind", "reach"), CASES, ids=IDS)
 def test_draws_have_the_covariance_that_is_stated(kind, reach):
     """Within 8 standard errors, which rejects × 0.9 and × 1.1 (draws), × 0.98 (simulated)."""

@@ -100,6 +100,7 @@ def test_integers_have_the_law_of_the_mixture():
     assert float(np.sum((counts - 150.0) ** 2 / 150.0)) < chi2.ppf(1 - ERROR, 39)
 
 
+@pytest.mark.sweep("test_integers_have_the_law_of_the_mixture")
 def test_integers_have_the_length_of_the_mixture():
     """The mean of ln ‖z‖, of a ball ln r − 1/d: 3% is 10 of its deviations, 4.9 are red."""
     scale, n = 2.0**20, 7000

@@ -126,6 +126,7 @@ def test_integers_around_an_ellipsoid_have_the_law_of_the_staircase(scale):
     assert float(np.sum((counts - 1000 / 6) ** 2 / (1000 / 6))) < chi2.ppf(1 - ERROR, 5)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", NORMS)
 def test_draws_have_the_covariance_and_the_moments(name):
     d, order = 3, NORMS[name]

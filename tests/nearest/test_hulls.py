@@ -81,6 +81,7 @@ def test_it_is_in_the_set_and_no_corner_says_that_another_is_nearer(kind, seen):
         assert near.distance >= exact * (1 - 1e-6) - 1e-6
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("seen", SEEN)
 @pytest.mark.parametrize("kind", ["hull", "cone", "few rows"])
 def test_it_is_idempotent_and_no_two_answers_come_farther_apart(kind, seen):
@@ -97,6 +98,7 @@ def test_it_is_idempotent_and_no_two_answers_come_farther_apart(kind, seen):
             assert apart <= np.linalg.norm(seen_by(V, y - z)) + a.gap + b.gap + 1e-12
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("seen", SEEN)
 @pytest.mark.parametrize("kind", ["hull", "cone", "few rows"])
 def test_what_is_inside_stays_to_the_last_bit(kind, seen):
@@ -122,6 +124,7 @@ DOMAINS = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_means_of_every_domain_are_nearest_by_the_domain_s_own_support(name, dense):

@@ -174,7 +174,7 @@ def test_the_nearest_tables_are_idempotent_and_come_no_farther_apart(kind, relat
         assert apart < length(given[i], given[j])  # and not by doing nothing
 
 
-@pytest.mark.grid(least=3)
+@pytest.mark.grid(3, least=3)
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", [*MARGINALS, *ROWS])
@@ -189,7 +189,7 @@ def test_what_a_table_can_have_stays_and_costs_nothing(kind, relation, norm):
         assert found.distance <= 10 * (release.error if norm == "euclidean" else 10)
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", ROWS)
 def test_the_norm_of_the_noise_is_that_of_its_covariance(kind, relation):

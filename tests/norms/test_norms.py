@@ -64,6 +64,7 @@ def norm(base, fractions):
     return max(found)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("base", BASES, ids=str)
 def test_images_of_balls(base, unit):
@@ -77,6 +78,7 @@ def test_images_of_balls(base, unit):
                 assert close(found, norm(base, solved(dense.T.tolist(), s.tolist())))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("d", [2, 3])
 def test_hulls(d, unit):
@@ -100,6 +102,7 @@ def test_zonotopes(d, unit):
             assert close(found, zonotope_norm(generators.tolist(), s.tolist()))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_differences_of_a_simplex_are_a_hull(d, unit):

@@ -106,6 +106,7 @@ OWN = {
 FOUND = ("boxed signs", "cross-polytope with points inside", "differences about a center")
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", OWN)
 def test_a_body_reaches_1_in_its_own_norm(name):
     """Exactly: what is claimed is what is paid for."""
@@ -226,6 +227,7 @@ def test_curved_bodies_in_boxes_reach_what_their_support_says():
         )
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ["dense ball", "product", "zonotope", "hull", "parallelepiped"])
 def test_rounding_of_records_enlarges_the_ball_by_what_it_takes(name):
     body, _ = OWN[name]

@@ -97,6 +97,7 @@ def test_a_bad_decomposition_is_refused(monkeypatch):
     assert np.all(np.isfinite(WIDE.norm_up(RNG.normal(size=(3, 6)))))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("base", BASES, ids=lambda base: type(base).__name__)
 def test_balls_in_and_around_and_volumes(base):
     z = RNG.normal(size=(20000, base.dimension))
@@ -255,7 +256,7 @@ PURE = {
 }
 
 
-@pytest.mark.grid(1)
+@pytest.mark.sweep("test_radial_laws_and_moments")
 @pytest.mark.parametrize("name", PURE)
 def test_plans_are_pure_and_their_noise_has_the_radial_law(name):
     """‖z‖/scale is Gamma(d): a radius of Gamma(d + 1) times a point of the unit ball."""

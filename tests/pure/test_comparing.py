@@ -142,6 +142,7 @@ def test_where_an_account_adds_up_rho_the_gaussian_is_said_to_be_better():
     assert Comparison().gaussian_at_equal("mu") is None
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("field", ["error", "rho", "mu", "readings"])
 def test_a_price_that_the_chosen_one_has_not_does_not_hold(field):
     document = json.loads(planned(cube(2)).to_json())
@@ -210,6 +211,7 @@ def test_an_account_that_pays_for_no_radial_noise_is_told_what_it_pays_for(readi
     planned(ln.Ball(4), mechanism=own).release(table, ledger)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "domain",
     [cube(1), cube(4), ln.Ball(5), ln.Ball(3, center=[5.0, 0.0, 1.0])],

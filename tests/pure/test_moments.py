@@ -85,7 +85,7 @@ def test_sums_of_sizes_are_bounded_and_nearly_reached(d):
         assert np.max(known) <= norm.sensitivity_up(body) <= upper
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [1.0, 2.0, 4.0, math.inf])
 @pytest.mark.parametrize("kind", ["ball", "box"])
 def test_no_change_is_beyond_the_norm_of_independent_noise(kind, order):

@@ -65,6 +65,7 @@ def test_release_draws_fresh_noise_takes_no_seed_and_says_that_nothing_was_recor
         PLANS["laplace"].release(table(), seed=1)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("budget", "reading"),
     [

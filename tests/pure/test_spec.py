@@ -53,7 +53,7 @@ ASKED = [(kind, own) for kind in ("mean", "queries") for own in HERE]
 ASKED = [asked for asked in ASKED if asked[0] != "mean" or asked[1] not in WHOLE]
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("kind", "mechanism"), ASKED)
 def test_a_spec_is_the_plan_that_its_code_would_make(kind, mechanism, tmp_path):
     text, relation = (MEAN, "substitute") if kind == "mean" else (QUERIES, "add_remove")

@@ -39,7 +39,7 @@ def planned(domain, relation="substitute", **more):
     return ln.plan(ln.Mean(names, domain), relation=relation, size=size, **more)
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 def test_it_is_taken_with_the_variance_of_its_closed_form(name, relation):
@@ -65,6 +65,7 @@ def test_around_a_ball_no_noise_that_is_added_has_less(name):
     assert "No mechanism that adds noise" in " ".join(str(plan).split())
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ["a box", "an ellipsoid", "a cross-polytope", "points"])
 def test_elsewhere_what_is_proved_of_additive_noise_is_less_or_nothing(name):
     plan = planned(SETS[name])

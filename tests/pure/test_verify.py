@@ -212,6 +212,7 @@ def test_a_document_of_another_kind_names_its_own():
         assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 @pytest.mark.parametrize("question", ["mean", "queries"])
 def test_one_plan_and_one_release_read_every_question_and_noise(question, noise):

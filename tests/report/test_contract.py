@@ -227,6 +227,7 @@ def test_every_number_is_found_in_the_terms(name, kind):
             assert np.min(np.abs(known - value)) <= unit * 1.01, (text, value)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", ["plan", "release"])
 @pytest.mark.parametrize("name", [name for name in MEMBERS if "rude" in name])
 def test_what_users_wrote_is_literal_and_controls_are_made_visible(name, kind):
@@ -264,6 +265,7 @@ def test_what_is_neither_has_no_report():
             report.sections(wrong)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", RELEASED)
 def test_an_answer_is_chosen_where_there_are_answers(name):
     """Linear queries by their places, marginals by their names, and nothing else by anything."""

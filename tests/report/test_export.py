@@ -55,6 +55,7 @@ def read(path, texts=-4):
     return heads, [[*row[:texts], *map(float, row[texts:])] for row in rows]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_form_has_the_same_rows_and_every_digit(kind, tmp_path):
     own = released(kind)

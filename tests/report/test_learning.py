@@ -36,6 +36,7 @@ def texts(subject, **more):
     return report.render_text(report.sections(subject, **more)).replace("\n", " ")
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", PLANS)
 def test_a_plan_is_a_whole_page_with_its_promises(name):
     own = plan(name)

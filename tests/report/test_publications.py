@@ -162,6 +162,7 @@ def test_means_come_first_and_sums_after():
     assert said.index("Mean of") < said.index("sum(age - center)")
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ASKED)
 def test_names_of_columns_and_groups_are_literal(name):
     page = report.render_html(report.sections(release(name)))

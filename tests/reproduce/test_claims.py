@@ -120,7 +120,7 @@ SLIGHT = [
 ]
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("factor", [0.995, 1.005])
 @pytest.mark.parametrize(("claim", "name"), SLIGHT)
 def test_a_constant_that_is_slightly_wrong_turns_its_row_red(monkeypatch, claim, name, factor):

@@ -42,6 +42,7 @@ def test_a_planted_constant_is_refused_with_its_place(monkeypatch, capsys):
     assert title.startswith("1 of 2 claims")
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)
 def test_figures_are_drawn_with_words_beside_them(figure):
     chart = line_chart(figure(quick=True))

@@ -63,6 +63,7 @@ def precision(question, blocks, factors):
     return total
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize("public", [False, True])
@@ -79,6 +80,7 @@ def test_the_cost_is_the_largest_distance_between_records(name, public, seed):
     assert expected * (1 - 1e-13) <= found <= expected * (1 + 1e-9)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_looking_at_few_pairs_at_a_time_finds_the_same(name, monkeypatch):
     blocks = ordered_blocks(QUESTIONS[name], public=True)

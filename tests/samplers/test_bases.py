@@ -48,6 +48,7 @@ def simplices(kernel):
                 yield tuple(basis), own, abs(int(columns.det()))
 
 
+@pytest.mark.grid(3)
 @every
 def test_simplices_tile_the_hull_and_chances_are_their_volumes(name):
     """Exactly: volumes sum to the hull's, dets are in proportion, and cones share no point."""

@@ -42,7 +42,7 @@ def test_a_radius_is_what_its_words_say():
     assert math.isclose(found, -math.log(math.prod(u)), rel_tol=1e-12)
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @every
 def test_the_norm_of_noise_is_gamma_of_one_more_than_the_dimension(case):
     """The density exp(−‖z‖/b) says so; with Gamma(d) radii its norm would be another."""

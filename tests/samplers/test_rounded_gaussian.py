@@ -221,6 +221,7 @@ def test_where_floats_alone_would_be_wrong_the_slow_path_is_right(scale, least_w
     assert np.sum(by_floats != expected(shape, words, 0)) >= least_wrong
 
 
+@pytest.mark.grid
 @either_way
 @pytest.mark.parametrize("negative", [False, True])
 @pytest.mark.parametrize("scale", [0.3, 1e3, 2**33 * 1.7, 2.0**45])

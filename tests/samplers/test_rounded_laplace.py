@@ -27,6 +27,7 @@ class _Words:
         return self._more.words(count)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("scale", [0.1, 0.7, 3.0, 1e3, 2.0**30])
 def test_the_law_is_that_of_a_rounded_laplace_number(scale):
     """200,000 draws against P(round z ≤ k), by Kolmogorov's distance.

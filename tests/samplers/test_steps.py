@@ -27,6 +27,7 @@ def chances(d, epsilon, first, count):
     return weights[:count] / weights.sum()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_many_one_and_simulated_have_the_law(law):
     """χ² over cells of 50 draws each or more: of 40,000, a γ 5% off is seen (λ above 100)."""

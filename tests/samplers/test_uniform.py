@@ -76,7 +76,7 @@ def moment_rejects(points, moment):
     return bool(np.any(off > 5.7 * products.std(axis=0) / math.sqrt(len(z)) + 1e-12))
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @every
 def test_exact_points_have_the_law(case):
     # power: radii of d − 1 or d + 1 dimensions, scales off by 2 %, and points that never leave one
@@ -88,7 +88,7 @@ def test_exact_points_have_the_law(case):
     assert not direction_rejects(drawn, reference(case, REFERENCE))
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @every
 def test_simulated_points_have_the_law(case):
     drawn = case.uniform.simulate(MANY, SimulationRandomness(2))
@@ -105,7 +105,7 @@ def test_points_found_by_rejection_have_the_second_moment(case):
     assert not moment_rejects(reference(case, REFERENCE), case.uniform.second_moment())
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @every
 def test_other_laws_are_rejected(case):
     drawn = case.uniform.simulate(MANY, SimulationRandomness(3))
@@ -151,6 +151,7 @@ def test_tiles_on_one_side_are_rejected(monkeypatch):
     assert direction_rejects(exact(case.uniform, EXACT, 7), reference(case, REFERENCE))
 
 
+@pytest.mark.grid
 @every
 def test_more_bits_only_narrow_what_is_known(case):
     source = SimulationRandomness(8)
@@ -165,6 +166,7 @@ def test_more_bits_only_narrow_what_is_known(case):
                 assert narrow.rad() < wide.rad() * 2**-40
 
 
+@pytest.mark.grid
 @every
 def test_a_rounding_stands_whatever_bits_follow(case):
     source = SimulationRandomness(9)
@@ -177,6 +179,7 @@ def test_a_rounding_stands_whatever_bits_follow(case):
             assert [int((z + 0.5).floor().unique_fmpz()) for z in noise.balls()] == found
 
 
+@pytest.mark.grid
 @every
 @pytest.mark.parametrize("word", [0, 2**64 - 1, 2**63, 2**63 - 1])
 def test_structured_words_are_cured_by_more(case, word):
@@ -223,6 +226,7 @@ def float_point(uniform, words):
     return x / (np.sum(np.abs(x) ** r) + e) ** (1 / r)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 3.0, 40.0, math.inf])
 @pytest.mark.parametrize("size", [1, 4, 5])
 def test_balls_are_what_their_words_say(order, size):

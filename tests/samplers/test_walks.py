@@ -89,6 +89,7 @@ def test_no_eigenvalue_of_the_true_kernel_exceeds_the_bound(shape, deviation):
         assert 1 - top[1] < 1.2 * (1 - proof.contraction_up)  # it is nearly attained
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("deviation", [0.15, 0.25, 0.6])
 @pytest.mark.parametrize("inner", [1.0, 0.5])
 def test_the_density_of_a_segment_is_as_near_as_promised(deviation, inner):
@@ -284,6 +285,7 @@ def test_numbers_beyond_every_table_are_numbers():
         assert all(abs(x) < 1 for x in point)
 
 
+@pytest.mark.grid(3)
 @every
 def test_a_membership_agrees_with_itself(member):
     rng = np.random.default_rng(4)
@@ -434,6 +436,7 @@ def test_the_table_of_steps_rises():
         assert all(a < b for a, b in zip(near, far, strict=True))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [1.0, 2.0, 3.0, math.inf])
 def test_the_inner_ball_is_inside_whatever_the_product_loses(order):
     """A·F where A is nearly flat and F its inverse: floats keep few of its digits."""

@@ -24,6 +24,7 @@ def ones(body):
     return np.ones(body.half_width.size)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_certificate_brackets_the_published_value(case, order):

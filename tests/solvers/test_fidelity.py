@@ -101,6 +101,7 @@ def test_its_curvature_is_that_of_finite_differences(seed, moves, coarse):
     assert state.curvature(None) == pytest.approx(found[c.size :, c.size :])
 
 
+@pytest.mark.sweep("test_its_curvature_is_that_of_finite_differences")
 def test_half_precision_is_near_enough(monkeypatch):
     """Beyond a thousand well-scaled variables, single precision and fewer nodes."""
     rng = np.random.default_rng(0)

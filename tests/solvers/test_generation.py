@@ -62,6 +62,7 @@ def test_pairs_are_never_all_listed(order):
     assert len(pairs.indices) < 300
 
 
+@pytest.mark.grid(3)
 @every_order
 @pytest.mark.parametrize("most", [1, 2, 5])
 @pytest.mark.parametrize("kind", ["few", "many", "pairs"])
@@ -80,6 +81,7 @@ def test_too_few_steps_still_bracket_and_say_so(order, most, kind):
         assert covered(short, points) <= 1 + 1e-9
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("step", range(1, 12))
 def test_an_interrupt_at_any_step_leaves_a_cover(step):
     """The best lower bound may be of a list of vertices that is gone."""

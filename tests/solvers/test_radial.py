@@ -191,6 +191,7 @@ def test_the_longest_change_is_the_worst(fit: RadialFit, shorter: float) -> None
     assert staircase.scaled(1 / shorter).delta(fit.epsilon) < fit.delta
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "broken",
     [

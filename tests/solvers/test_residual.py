@@ -29,6 +29,7 @@ def test_published_errors_to_every_digit(sizes, published):
     assert plan.certificate.gap < 1e-9
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, 4.0, math.inf])
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_attributes_that_are_alike_need_one_variable(order, relation):
@@ -50,6 +51,7 @@ def test_attributes_that_are_alike_need_one_variable(order, relation):
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-6)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, 5.0, math.inf])
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_adult_is_solved(order, relation):

@@ -208,7 +208,7 @@ KINDS = {
 both = pytest.mark.parametrize("relation", RELATIONS)
 
 
-@pytest.mark.grid(least=3)
+@pytest.mark.grid(3, least=3)
 @both
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("order", [2.0, None, math.inf])
@@ -335,7 +335,7 @@ def test_evidence_of_another_question_is_refused(field, relation):
         least(table, replace(dual, **{field: np.ones(7)}), 2.0)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @both
 @pytest.mark.parametrize("order", [2.0, 3.0, 4.0, math.inf])
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def refused(path, ledger, said):
     assert path.read_bytes() == before
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("way", range(4))
 @pytest.mark.parametrize("behind", [1, 3])
 def test_a_copy_of_the_file_does_not_go_on_a_second_time(way, behind, ledger, whole, tmp_path):

@@ -48,6 +48,7 @@ def test_what_is_stated_covers_the_noise_and_wastes_little(name, strategy, error
         assert mu <= true * (1 + 1e-4)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_every_budget_is_kept_to_the_last_digit_and_used(budget, relation):

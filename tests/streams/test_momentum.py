@@ -77,6 +77,7 @@ def test_rounds_are_answered_alike_however_they_are_batched_and_after_a_state():
             own.exact(3).restore(wrong)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("strategy", ["auto", "toeplitz", "square_root", "banded"])
 def test_a_stream_of_them_is_unbiased_and_certified(strategy):
     stream = ln.stream(ln.Momentum(40, 0.8), budget=ln.zcdp(1e6), strategy=strategy)

@@ -74,7 +74,7 @@ def charged(C, own):
     return max(X[np.ix_(chosen, chosen)].sum() for chosen in patterns(own, len(X)))
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("error", ORDERS)
 @pytest.mark.parametrize(
     ("name", "own", "signed"),

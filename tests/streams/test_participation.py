@@ -85,6 +85,7 @@ def test_noise_hides_all_rounds_of_a_person_together(name, strategy, own):
     assert mechanism.loss.mu <= 1.0
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("own", PATTERNED, ids=str)
 def test_a_participation_is_kept_in_files_and_promised(own, tmp_path):
     asked = {

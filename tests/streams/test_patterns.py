@@ -100,6 +100,7 @@ def test_a_matrix_of_any_signs_is_bounded(name, own):
         assert found.length_up <= with_signs(C, own) * SMALL
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", MATRICES)
 def test_products_and_their_sums_are_rounded_up(name):
     """Each by itself, in fractions: beside the other's margin neither would be missed."""
@@ -137,6 +138,7 @@ def test_vectors_move_no_further_than_the_bound(name):
         assert np.linalg.norm(C[:, list(each)] @ u) <= most
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("own", ASKED[3:], ids=str)
 @pytest.mark.parametrize("name", MATRICES)
 def test_each_bound_alone_holds_for_every_pattern(name, own, monkeypatch):
@@ -248,6 +250,7 @@ def test_a_column_that_falls_from_its_bth_number_is_worst_at_the_first_rounds(na
         assert bounds.by_position(bounds._covered(gram), n, 3, 4) <= most**2 * SMALL
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("gaps", "weights"),
     [
@@ -274,6 +277,7 @@ def test_exponentials_are_added_in_closed_form(gaps, weights, own):
         assert found <= worst * SMALL
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("own", ASKED, ids=str)
 @pytest.mark.parametrize("rounds", [1, 6, 15, 16, 21])
 def test_trees_are_bounded_level_by_level(rounds, own):

@@ -208,7 +208,7 @@ def _tree(rounds, *, largest):
     return TreeSums(ln.Prefix(rounds), arities, frozen(np.array(widths)))
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("error", ["mean", "max"])
 @pytest.mark.parametrize("rounds", [12, 16, 50])
 def test_no_tree_of_two_levels_errs_less(rounds, error):
@@ -358,6 +358,7 @@ def test_a_stream_goes_on_bit_for_bit_after_every_crash(name, tmp_path):
     assert np.array_equal(alone.update_many(values[3:]).reshape(n - 3, -1), whole[3:])
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", CASES)
 def test_answers_are_exact_but_for_noise_of_the_stated_law(name):
     # with one seed: two streams of the same noise differ by the exact answers of their difference

@@ -77,6 +77,7 @@ def test_a_specification_is_the_stream_that_code_would_start(question, tmp_path)
     assert request.resume(tmp_path / "s", None).round == 1
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("question", SAME)
 def test_a_plan_says_what_is_asked_and_to_how_many_rounds_one_person_adds(question, tmp_path):
     plan = read(tmp_path, question).plan()

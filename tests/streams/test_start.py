@@ -106,6 +106,7 @@ MOMENTS = [
 ]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("owner", "name", "after", "there", "said"), MOMENTS)
 def test_a_crash_wastes_budget_at_most_and_loses_no_spend(
     owner, name, after, there, said, ledger, tmp_path, monkeypatch

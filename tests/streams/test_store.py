@@ -306,6 +306,7 @@ def test_a_new_file_needs_a_folder_and_no_strangers_journal(tmp_path):
     assert names_in(tmp_path) == ["link", "s-journal"]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("more", "said"),
     [

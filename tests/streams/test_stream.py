@@ -47,6 +47,7 @@ def test_rounds_may_be_batched_in_any_way(name, strategy):
     assert [lists.update([v]) for v in values] == whole.tolist()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize(
     "domain",

@@ -146,6 +146,7 @@ def test_an_interrupt_leaves_no_folder(tmp_path, monkeypatch):
     assert not (tmp_path / "r").exists()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "change",
     [

@@ -63,6 +63,7 @@ def test_without_noise_the_counts_are_exact(relation, asked):
         assert np.allclose(table, exact(made, *names), atol=1e-9)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("limit", [1, 20, 1 << 16])
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_marginals_are_put_together_as_each_alone(relation, limit, monkeypatch):

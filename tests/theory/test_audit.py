@@ -80,6 +80,7 @@ def test_too_little_noise_is_refuted_and_more_than_needed_is_seen(name, relation
     assert more.excess == pytest.approx((1, 1), rel=1e-3)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_lists_of_points_by_all_pairs(seed):
     rng = np.random.default_rng(seed)

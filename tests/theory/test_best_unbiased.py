@@ -67,6 +67,7 @@ def test_no_unbiased_mechanism_beats_the_pure_bound_on_any_table(epsilon, table)
     assert 0.6 * best < bound <= best * (1 + 1e-7)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0])
 @pytest.mark.parametrize("delta", [1e-6, 1e-3, 0.05])
 @pytest.mark.parametrize("table", [0, 1])

@@ -85,6 +85,7 @@ def answered(points, table, epsilon):
     return square
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("budget", ["approx_dp", "pure_dp"])
 @pytest.mark.parametrize("case", CASES)
 def test_randomized_response_errs_as_all_reports_say(case, budget):
@@ -96,6 +97,7 @@ def test_randomized_response_errs_as_all_reports_say(case, budget):
     assert found.neighbour_error == pytest.approx(math.sqrt(worst), rel=1e-12)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("odds", [1.1, 1.5, 1.999])
 @pytest.mark.parametrize("n", [1, 7, 100])
 def test_randomized_response_of_bits_attains_the_bound_up_to_odds_of_two(odds, n):
@@ -143,6 +145,7 @@ def _bits(count):
     return [[1] * k + [0] * (count - k) for k in range(count + 1)]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("case", CASES)
 def test_every_row_is_unbiased_and_above_what_binds_it_on_every_table(case, budget):

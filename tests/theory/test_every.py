@@ -94,6 +94,7 @@ def test_a_bit_that_is_sometimes_shown_has_the_constant_exactly(epsilon, delta):
     assert finite_down(1, epsilon=epsilon, delta=delta) == pytest.approx(exact, rel=1e-9)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("n", [1, 7, 60])
 @pytest.mark.parametrize("most", [1, 4])
 @pytest.mark.parametrize("epsilon", [1e-4, 0.3])
@@ -203,6 +204,7 @@ def test_the_posterior_mean_of_a_count_with_gaussian_noise_is_above_the_constant
             assert (most / np.sum(prior)) ** 2 <= error
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, 4.0, math.inf])
 @pytest.mark.parametrize(
     "domain", [ln.Box([0, -1], [1, 2]), ln.Ball(3), ln.Points(np.eye(4))], ids=str
@@ -232,6 +234,7 @@ def test_randomised_response_is_above_what_bits_need(epsilon):
     assert finite_down(1, epsilon=epsilon) <= error
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_more_room_never_lowers_a_bound(budget):
     W = prefix(6)
@@ -241,6 +244,7 @@ def test_more_room_never_lowers_a_bound(budget):
     assert ln.theory.workload_bound(W, budget).value >= 0
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, 4.0, math.inf])
 @pytest.mark.parametrize("budget", [ln.zcdp(0.005), ln.zcdp(0.5), ln.approx_dp(1, 1e-6)], ids=str)
 def test_no_bound_is_above_gaussian_noise(budget, order):
@@ -263,6 +267,7 @@ def test_bits_reach_an_error_that_grows_as_epsilon_falls():
         assert bound.value <= ln.theory.counting_bound(500, ln.pure_dp(0.05), most=None).value
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("n", [1, 2, 3, 17, 64])
 @pytest.mark.parametrize("most", [1, 5, None])
 @pytest.mark.parametrize("budget", [ln.zcdp(0.05), ln.approx_dp(0.5, 1e-6)], ids=str)

@@ -104,6 +104,7 @@ def test_small_delta_comes_to_the_pure_bound(name, order):
     assert 0.8 * pure < found[-1] < pure
 
 
+@pytest.mark.grid(3)
 @EVERY
 def test_the_two_clauses_hold_together_what_one_promises(name):
     budget = ln.approx_dp(0.5, 1e-9)

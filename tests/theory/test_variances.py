@@ -26,7 +26,7 @@ DOMAINS = {
 }
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, 3.0, 8.0, math.inf])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_orders_that_are_solved_otherwise(name, order):

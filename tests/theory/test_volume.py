@@ -59,6 +59,7 @@ def test_near_a_table_distances_are_rounded_up_and_nothing_else(d, records):
         assert found.value * size == pytest.approx(proof, rel=1e-6)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("power", [1, 2])
 def test_laplace_noise_is_above_both_forms_in_the_models_of_the_source(epsilon, power):

@@ -47,6 +47,7 @@ def test_no_point_is_beyond_the_support_and_extreme_points_come_near_it(case):
     assert np.all(np.abs(base.support_up(-theta) - support) <= 1e-9 * support)
 
 
+@pytest.mark.grid
 def test_no_point_is_wider_than_the_widths_and_each_is_reached(case):
     _, base, points = case
     axes = np.eye(base.dimension)
@@ -113,6 +114,7 @@ def test_the_best_squares_are_in_the_hull_and_reach_farther_than_points(case):
         assert float(np.sum(np.sqrt(gains * z))) >= most * (1 - short)
 
 
+@pytest.mark.grid
 def test_no_change_of_signs_is_larger_than_the_signed_norm(case):
     _, base, points = case
     rng = np.random.default_rng(5)
@@ -126,6 +128,7 @@ def test_no_change_of_signs_is_larger_than_the_signed_norm(case):
         assert pair.signed_norm_up(np.append(x, 0.0)[None])[0] >= bound
 
 
+@pytest.mark.grid
 def test_a_row_has_the_same_norm_wherever_it_stands(case):
     """To the last bit: or records would tell on each other by their codes."""
     _, base, points = case

@@ -32,6 +32,7 @@ OWN = {
 FOUND = {**{name: base for name, base in BASES.items() if signed_corners(base) is not None}, **OWN}
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("base", FOUND.values(), ids=list(FOUND))
 def test_the_hull_of_the_corners_is_the_ball(base):
     corners = signed_corners(base)
@@ -51,6 +52,7 @@ def test_round_and_many_have_none():
     assert signed_corners(NormBall(3, 1.0)) is None  # which has its own forms
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ["unlike caps", "one cap is enough", "two equal", "falling"])
 @pytest.mark.parametrize("dense", [False, True])
 def test_a_hulls_norm_holds_the_image_and_hardly_more(name, dense):

@@ -36,6 +36,7 @@ def exact(base):
     return not any(isinstance(part, SortedBall) for part, _ in parts(base))
 
 
+@pytest.mark.grid(3)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -48,6 +49,7 @@ def test_the_norm_is_the_defined_one_rounded_up(base, seed):
         assert float(norm) <= exact * (1 + mpmath.mpf(NEAR))
 
 
+@pytest.mark.grid(3)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -104,6 +106,7 @@ def test_energy_is_reached_and_never_exceeded(base, seed):
     assert reached >= most * (1 - 1e-6)
 
 
+@pytest.mark.grid(3)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -118,6 +121,7 @@ def test_moments_are_in_the_hull_of_squares(base, seed):
         assert y @ z <= most * base.energy_up(y) * (1 + 1e-12)
 
 
+@pytest.mark.grid(3)
 @every
 @settings(max_examples=3)
 @given(seed=SEED)
@@ -148,6 +152,7 @@ def test_widths_are_the_supports_of_the_axes(base):
             assert mpmath.mpf(float(width)) * exact_norm(base, unit) >= 1 - mpmath.mpf(10) ** -35
 
 
+@pytest.mark.grid
 @every
 @settings(max_examples=3)
 @given(seed=SEED)

@@ -53,6 +53,7 @@ def test_what_a_base_says_is_what_its_vertices_say(base: ParityBall) -> None:
     assert np.array_equal(base.widths(), np.max(np.abs(v), axis=0))
 
 
+@pytest.mark.grid(3)
 @every_base
 def test_no_point_has_less_norm_than_its_best_mixture_of_vertices(base: ParityBall) -> None:
     rng = np.random.default_rng(8)
@@ -66,6 +67,7 @@ def test_no_point_has_less_norm_than_its_best_mixture_of_vertices(base: ParityBa
         assert base.norm_up(x[None])[0] >= least * (1 - 1e-9)
 
 
+@pytest.mark.grid(3)
 @every_base
 def test_a_moment_is_that_of_some_random_vertex(base: ParityBall) -> None:
     """Of the best mixtures of vertices whose second moment is at least diag(z)."""
@@ -116,6 +118,7 @@ def test_the_signed_norm_holds_for_every_sign(base: ParityBall) -> None:
         assert pair.signed_norm_up(np.append(x, 0.0)[None])[0] >= bound
 
 
+@pytest.mark.grid(3)
 @every_base
 def test_the_segments_along_the_axes_are_inside(base: ParityBall) -> None:
     """On which `signed_norm_up` rests."""

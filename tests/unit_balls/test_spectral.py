@@ -154,6 +154,7 @@ def test_a_change_of_signs_can_raise_the_norm():
     assert nuclear.signed_norm_up(ones)[0] >= nuclear.norm_up(other)[0]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 2), (3, 7), (12, 13)])
 @pytest.mark.parametrize("share", [0.05, 0.5, 1.0])
 def test_best_weights_meet_their_dual(rows, columns, share):

@@ -369,7 +369,7 @@ def test_one_row_each_is_the_same_as_rows(question):
     assert alone.error == pytest.approx(plain.error, rel=1e-9)
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @each_plan
 def test_files_say_whose_rows_are_hidden(question, budget):
     plan = made(question, budget)

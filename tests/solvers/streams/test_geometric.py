@@ -12,6 +12,7 @@ from lownoise.solvers.streams.rational import falling_sum, geometric_sum
 GAPS = [0.0, 1e-30, 1e-12, 1e-3, 0.02, 0.0333, 0.05, 0.3, 0.9, 1.0, 1.25, 1.9, 2.0]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 15, 30])
 @pytest.mark.parametrize("gap", GAPS)
 def test_short_sums_term_by_term(n, gap):

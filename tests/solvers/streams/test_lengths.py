@@ -70,6 +70,7 @@ def test_gradients_of_lengths(participation):
     assert own.slopes(x, along) == pytest.approx(np.array(numeric), abs=1e-7)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("participation", [ONE, *PATTERNED], ids=str)
 def test_what_values_weigh_in_patterns(participation):
     every = incidence(participation, N)
@@ -94,6 +95,7 @@ def test_bounds_hold_and_are_near(participation, workload, error):
     assert bound <= reached <= bound * (1.2 if free else 1.02)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("participation", PATTERNED, ids=str)
 def test_gradients_of_banded_strategies(participation):
     search = _Search(np.tril(np.ones((12, 12))), participation.separation, participation)

@@ -114,7 +114,7 @@ def test_no_pattern_moves_farther_than_the_first(participation, workload, error)
     assert max(norms) == pytest.approx(moved, rel=1e-12)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("participation", PATTERNED, ids=str)
 @pytest.mark.parametrize("decay", [1.0, 0.9, 0.3])
 @pytest.mark.parametrize("error", ERRORS)
@@ -130,6 +130,7 @@ def test_rational_strategies_fall(participation, decay, error):
     assert max(norms) == pytest.approx(moved, rel=1e-12)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("participation", SEPARATED[:3], ids=str)
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("error", ERRORS)
@@ -170,7 +171,7 @@ def test_no_strategy_above_0_is_below_its_bound(participation, near, workload, e
         assert squared_error(w, other, error, participation) >= bound
 
 
-@pytest.mark.grid
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("participation", [own for own, _ in BOUNDED], ids=str)
 @pytest.mark.parametrize("error", ERRORS)
 def test_a_bad_strategy_gives_a_low_bound_and_not_a_wrong_one(participation, error, monkeypatch):

@@ -39,7 +39,7 @@ def test_both_factors_make_up_the_workload(seed, decay, n, error):
     assert found.squared_error(n, error) == pytest.approx(direct, rel=1e-10)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("n", "buffers", "error", "published"),
     [

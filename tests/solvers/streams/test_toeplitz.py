@@ -80,7 +80,7 @@ def test_what_is_found_is_proved_the_best(name, error):
     assert reached * (1 - close) <= lower_bound(workload, found, error) <= reached * (1 + 1e-12)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("name", ["prefix", "decayed", "window", "momentum"])
 @pytest.mark.parametrize("n", [2, 5, 8])
