@@ -154,6 +154,17 @@ def test_a_ball_s_own_losses_lie_between_what_is_known_of_all_noise(uses, dimens
     assert gaussian_curve.delta_up(own, 1.0) >= 1e-6 * (1 - 1e-6)  # μ knows no less, by its proof
 
 
+def test_wide_ranges_have_as_many_times_the_noise():
+    """The search for scales begins where a use of so wide a range reveals an epsilon of 10⁴."""
+
+    def error(width):
+        asked = {"relation": "substitute", "size": 1, "uses": 100, "mechanism": "laplace"}
+        question = ln.Mean(["x"], ln.Box([0], [width]))
+        return ln.plan(question, budget=ln.approx_dp(0.3, 1e-12), **asked).error
+
+    assert math.isclose(error(2.0**40), 2.0**40 * error(1.0), rel_tol=1e-6)
+
+
 def test_one_use_of_a_ball_needs_less_noise_than_its_epsilon_says():
     """In 16 dimensions 0.68 of the variance at (1, 1e-6), and it is not of the whole pair alone."""
     question = ln.Mean([f"c{i}" for i in range(16)], ln.Ball(16))

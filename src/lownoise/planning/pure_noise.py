@@ -21,7 +21,7 @@ from lownoise.noise.pure import KNormNoise, ellipsoid_norm
 from lownoise.noise.units import exchange
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.planning.scales import few_changes, least_scales, met_scales, scales_of_order
-from lownoise.release.guarantees import pure_cost
+from lownoise.release.guarantees import MOST_EPSILON, pure_cost
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.norms import norm_of
 
@@ -163,6 +163,8 @@ class Setting:
         else:
 
             def room(own: AdditiveMechanism) -> float:
+                if own.loss.epsilon > MOST_EPSILON:  # of which no event says anything
+                    return own.loss.epsilon / MOST_EPSILON
                 return shared.room(pure_cost(own.loss).event, own.loss.ball)
 
             found = covering(scaled, room, 1.0)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lownoise.privacy import Budget, GaussianEvent, PureDP
 
 _POWERS = np.concatenate([np.arange(2.0, 12.0, 0.5), np.geomspace(12.0, 400.0, 40)])
-_MOST_EPSILON = 1000  # no budget's is above it
+MOST_EPSILON = 1000  # no budget's is above it
 
 
 @final
@@ -110,7 +110,7 @@ def pure_cost(loss: Loss) -> PureCost:
 
     Of what is (ε, δ)-DP all but δ is a function of randomised response (docs/theory.md), too.
     """
-    if not loss.epsilon <= _MOST_EPSILON:
+    if not loss.epsilon <= MOST_EPSILON:
         return PureCost(loss.epsilon, loss.delta, math.inf, math.inf)
     epsilon = Fraction(loss.epsilon)
     rho = min(loss.rho, decimal_up(pure_curve.rho_up(epsilon)))
