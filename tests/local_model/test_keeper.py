@@ -242,6 +242,13 @@ def test_a_copy_is_refused_until_it_is_adopted(keeper, operate, tmp_path):
     assert Keeper(tmp_path / "renamed").randomize(PLAN, RECORD, person="Ada") == first
 
 
+def test_a_keeper_of_two_names_is_refused_under_both(keeper, tmp_path):
+    other = Keeper(tmp_path / "other")
+    other.path.hardlink_to(keeper.path)
+    for own in (keeper, other):
+        refused_untouched(own.path, lambda own=own: own.spent("Ada"), "has another name")
+
+
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
     file = tmp_path / "file"
     file.write_text("not a folder")

@@ -345,6 +345,23 @@ def test_a_newer_version_is_refused_and_left_alone(ledger, operate):
 
 
 @all_operations
+def test_a_ledger_of_two_names_is_refused_under_both(ledger, operate):
+    """Of a crash in a commit under one name SQLite leaves a journal beside that name alone.
+
+    A spend under the other would be taken back with the rest, once the first is used again.
+    """
+    other = ledger.path.with_name("other.ledger")
+    other.hardlink_to(ledger.path)
+    for path in (ledger.path, other):
+        own = Ledger(path, ledger.dataset)
+        refused_untouched(path.parent, lambda own=own: operate(own), path.name, "has another name")
+    other.unlink()
+    ledger.reserve(TENTH)
+    other.symlink_to(ledger.path)  # whose journal SQLite has beside the file itself
+    assert states(Ledger(other, ledger.dataset)) == ["reserved"]
+
+
+@all_operations
 def test_a_folder_is_no_ledger(tmp_path, operate):
     refused_untouched(tmp_path, lambda: operate(Ledger(tmp_path, "flights")), str(tmp_path))
 

@@ -293,6 +293,21 @@ def test_what_is_no_stream_is_refused_and_left(tmp_path):
     assert names_in(tmp_path) == names
 
 
+def test_a_file_of_two_names_is_refused_under_both_unless_one_is_the_draft_of_a_crash(tmp_path):
+    stream = begun("prefix", tmp_path / "s[1]")
+    os.link(tmp_path / "s[1]", tmp_path / ".s[1].0f")  # as `appear` names it, killed in its midst
+    assert stream.update(1) == begun("prefix").update(1)
+    assert names_in(tmp_path) == ["s[1]"]
+    os.link(tmp_path / "s[1]", tmp_path / "t")
+    for name in ("s[1]", "t"):
+        refused_and_left(tmp_path / name)
+        with pytest.raises(FileError, match="has another name"):
+            ln.Stream.open(tmp_path / name)
+    with pytest.raises(FileError, match="has another name"):
+        stream.update(1)
+    assert stream.round == 1
+
+
 def test_a_new_file_needs_a_folder_and_no_strangers_journal(tmp_path):
     for path in (tmp_path / "absent" / "s", "", "."):
         with pytest.raises(FileError):

@@ -247,8 +247,11 @@ def _check(path: Path, connection: sqlite3.Connection, *, create: bool, copied: 
     # SQLite fills a short last page with zeros, which would forget the newest answers
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (page,) = connection.execute("PRAGMA page_size").fetchone()
-    if path.stat().st_size < pages * page:
+    found = path.stat()
+    if found.st_size < pages * page:
         raise LedgerError(f"keeper={path} is cut short; restore it from a backup")
+    if found.st_nlink > 1:  # what a crash leaves beside one name is not seen under another
+        raise LedgerError(f"keeper={path} has another name (a hard link); remove that one")
     if not copied and _held(path, connection)[1] != _file(path):
         raise LedgerError(
             f"keeper={path} is a copy, and may lack answers that were told; use the original, or "

@@ -139,8 +139,15 @@ def _check_version(path: Path, connection: sqlite3.Connection, *, create: bool) 
     # SQLite fills a short last page with zeros, which would forget the newest spends
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (page,) = connection.execute("PRAGMA page_size").fetchone()
-    if path.stat().st_size < pages * page:
+    found = path.stat()
+    if found.st_size < pages * page:
         raise LedgerError(f"ledger={path} is cut short; restore it from a backup")
+    # what a crash leaves beside one name SQLite does not see under another, and takes back later
+    if found.st_nlink > 1:
+        raise LedgerError(
+            f"ledger={path} has another name (a hard link), under which a crash would not be seen; "
+            "remove that one, or put a copy in its place"
+        )
     if version < _VERSION:
         _second(connection)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import contextmanager, suppress
+from glob import escape
 from typing import TYPE_CHECKING
 
 from lownoise.errors import FileError
@@ -118,6 +119,7 @@ def transaction(
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         if path.stat().st_size < pages * page:
             raise FileError(f"file={path} is cut short; restore the file that was left last")
+        _expect_one_name(path)
         yield connection
         connection.execute("COMMIT")
     except (sqlite3.Error, OSError) as error:
@@ -125,6 +127,19 @@ def transaction(
     finally:
         with suppress(sqlite3.Error):
             connection.close()  # rolls back what was not committed
+
+
+def _expect_one_name(path: Path) -> None:
+    """Refuse hard links: what a crash leaves beside one name is not seen under another.
+
+    A crash in `appear` leaves a draft, which is removed.
+    """
+    if path.stat().st_nlink > 1:
+        for draft in path.parent.glob(f".{escape(path.name)}.*"):
+            if draft.samefile(path):
+                draft.unlink()
+    if path.stat().st_nlink > 1:
+        raise FileError(f"file={path} has another name (a hard link); remove that one")
 
 
 def _check_kind(
