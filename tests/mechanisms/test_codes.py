@@ -137,3 +137,24 @@ def test_the_codes_of_queries_are_whole_numbers_of_steps_or_the_grid_is_refused(
         with pytest.raises(PlanError, match="step is too fine for the matrix"):
             grid(step)
     assert math.isfinite(found.changes.radius_up(DiagonalShape([1.0, 1.0])))
+
+
+SHARE = 1e-3  # of an answer's noise, as the README says
+BOX = ln.Box([0, -1], [10, 2])
+ROUNDED = {
+    "means": ln.Mean(["x", "y"], BOX),
+    "totals": ln.Sum(["x", "y"], BOX),
+    "a list": ln.Mean(["x", "y"], ln.Points([[0, 0], [1, 0.333], [0.7, 1.0]])),
+    "totals by groups": ln.Sum(["x", "y"], BOX, by={"g": ["a", "b"]}, outside="extra"),
+}
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+@pytest.mark.parametrize(("budget", "rows"), [(ln.zcdp(100), 10**9), (ln.pure_dp(4), 10**7)])
+@pytest.mark.parametrize("name", ROUNDED)
+def test_rounding_of_that_many_rows_moves_little_beside_the_noise(name, budget, rows, relation):
+    size = {"size": rows} if relation == "substitute" else {}
+    own = ln.plan(ROUNDED[name], budget=budget, relation=relation, **size).terms.mechanism
+    deviations = own.noise.deviations(np.ones(own.length), None)
+    moves = deviations > 0  # of what has none all records are whole
+    assert np.all(rows * own.totals.rounding[moves] < SHARE * deviations[moves])
