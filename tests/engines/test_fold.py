@@ -5,6 +5,7 @@ import math
 import pickle
 from functools import partial
 from itertools import repeat
+from weakref import WeakSet
 
 import numpy as np
 import pandas as pd
@@ -15,10 +16,10 @@ import pytest
 from lownoise.engines import Batch, Coding, Totals, TotalsQuery, opening, parts
 from lownoise.engines.categories import Reader, places_of
 from lownoise.engines.counts import CellCounts
-from lownoise.engines.folds import CodeSums, Folds
+from lownoise.engines.folds import CodeSums, Folds, InTurn, RangeSums
 from lownoise.engines.groups import GroupCodes
 from lownoise.engines.memory import MemorySource
-from lownoise.engines.parts import Part
+from lownoise.engines.parts import Part, PlainTable
 from lownoise.engines.source import Columns
 from lownoise.questions.attributes import attributes
 
@@ -143,6 +144,59 @@ def test_what_arrow_hands_over_is_what_the_engine_reads(shape, tmp_path):
             assert np.array_equal(said(found.fold(work)), said(engine().fold(work)))
         ranges = [("g", 0, 2), ("far", -(2**52), 2**52), ("bit", 1, 1)]
         assert found.sums(ranges, complete=drops) == engine().sums(ranges, complete=drops)
+
+
+WORKS["ranges"] = RangeSums((("x", 0, 9), ("g", 0, 2)), complete=False)
+
+
+@pytest.mark.parametrize("name", [name for name, work in WORKS.items() if work.in_turn])
+def test_columns_in_turn_are_read_once_and_one_is_held(name):
+    """By every fold that says that it asks for them in turn, whose totals are those of all rows."""
+    work = WORKS[name]
+    (batch,) = TABLE.batches(work.numbers, work.texts)
+    read, held = [], WeakSet()
+
+    def column(name):
+        assert len(held) <= 1  # the one before, which the fold may still have
+        read.append(name)
+        held.add(found := batch.numbers[work.numbers.index(name)].view(Held))
+        return found
+
+    work.add(found := work.zeros(), Batch(InTurn(column, work.numbers), batch.texts))
+    assert np.array_equal(said(found, work), said(TABLE.fold(work), work))
+    again = {"g"} if name == "codes by groups" else set()  # first to group by
+    assert sorted(read) == sorted([*work.numbers, *again])
+
+
+def test_columns_are_taken_in_turn_where_no_row_is_left_out_for_another():
+    in_turn = {name for name, work in WORKS.items() if work.in_turn}
+    assert in_turn == {"codes", "codes by groups", "ranges"}
+
+
+class Held(np.ndarray):
+    """Arrays that weak references tell apart."""
+
+    __hash__ = object.__hash__
+
+
+@pytest.mark.parametrize(("texts", "rows", "most"), [
+    ((), 1 << 16, 1 << 26), ((), 1 << 15, 1 << 26), ((), 1 << 16, 8), (("w",), 1 << 16, 1 << 26),
+    (("w",), 1 << 16, 8),
+])  # fmt: skip
+def test_groups_of_files_are_read_in_turn_where_columns_of_them_are_held(
+    texts, rows, most, tmp_path, monkeypatch
+):
+    """Neither small ones, for which that is slow, nor those whose texts are large."""
+    monkeypatch.setattr(parts, "_TEXTS", most)
+    table = pa.table({"x": np.arange(1 << 16), "w": pa.array(["a", "b"] * (1 << 15))})
+    path = written(table, tmp_path / "t.parquet", row_group_size=rows)
+    found = PlainTable.of_files([path]).parts(["x"], texts, in_turn=True)
+    batches = [batch for part in found for batch in part]
+    in_turn = rows == 1 << 16 and not (texts and most == 8)
+    assert {isinstance(batch.numbers, InTurn) for batch in batches} == {in_turn}
+    assert np.array_equal(
+        np.concatenate([batch.numbers[0] for batch in batches]), np.arange(1 << 16)
+    )
 
 
 @pytest.mark.parametrize("processors", [1, 2, 7])

@@ -120,11 +120,12 @@ def _kind(size: int) -> type[np.integer]:
 
 def places_of(cells: list[Integers], sizes: Sequence[int]) -> Integers:
     """Return the place of each row in a table of all cells, shape (n,); −1 where it has none."""
-    flat = np.zeros(len(cells[0]), dtype=np.int64)
-    for own, size in zip(cells, sizes, strict=True):
+    flat = cells[0].astype(np.int64)
+    for own, size in zip(cells[1:], sizes[1:], strict=True):
         flat *= size
         flat += own
-    flat[np.any([own < 0 for own in cells], axis=0)] = -1
+    for own in cells:
+        flat[own < 0] = -1
     return flat
 
 
@@ -155,7 +156,9 @@ def cells_of(attribute: Attribute, numbers: Vector | None, texts: Any = None) ->
         parts.append(_numbered(attribute, numbers))
     if texts is not None:
         parts.append(_spelled(attribute, texts))
-    cells: Integers = np.maximum.reduce(parts)  # a label is a number or a word, never both
+    cells: Integers = parts[0]
+    for own in parts[1:]:
+        cells = np.maximum(cells, own)  # a label is a number or a word, never both
     if attribute.outside is not None:
         cells[cells < 0] = attribute.outside
     return cells

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
@@ -51,6 +51,7 @@ class AbstractCoding(ABC):
     missing: Vector
     pivots: Integers  # the coordinates that are summed; the others follow from them
     step: Vector
+    by_columns: ClassVar[bool] = False  # whether code j is of column j alone
 
     @abstractmethod
     def encode(self, values: Vector) -> Integers:
@@ -96,11 +97,20 @@ class AbstractCoding(ABC):
     def sums(self, columns: Sequence[Vector]) -> list[int]:
         """Return the exact sums of the codes over a batch of rows, given by columns, (n,) each."""
         found, largest = [0] * self.step.size, self.largest.tolist()
+        for j, _, codes in self.blocks(columns):
+            found[j] += added(codes, largest[j])[0]
+        return found
+
+    def blocks(self, columns: Sequence[Vector]) -> Iterator[tuple[int, int, Vector]]:
+        """Yield the codes of a batch of rows in blocks: the coordinate, the first row, the codes.
+
+        Args:
+            columns: as of `coordinates`; where codes are `by_columns`, one is asked for at a time.
+        """
         for start in range(0, len(columns[0]), BLOCK):
             blocks = [column[start : start + BLOCK] for column in columns]
             for j, codes in enumerate(self.coordinates(blocks)):
-                found[j] += added(codes, largest[j])[0]
-        return found
+                yield j, start, codes
 
     def of_integers(self) -> list[ScaledIntegers] | None:
         """Return what the codes of integers are, a column each; None where it is not so simple."""
@@ -135,6 +145,7 @@ class Coding(AbstractCoding):
     center: Vector
     missing: Vector
     step: Vector
+    by_columns: ClassVar[bool] = True
     pivots: Integers = field(init=False, repr=False)  # all of them
 
     def __post_init__(self) -> None:
@@ -180,14 +191,26 @@ class Coding(AbstractCoding):
 
     def coordinates(self, columns: Sequence[Vector]) -> Iterator[Vector]:
         """Yield the codes of rows, column by column."""
-        missing = self.encode(np.full(self.step.size, np.nan)).tolist()
         codes = np.empty(len(columns[0]))
         for i, column in enumerate(columns):
-            with np.errstate(all="ignore"):  # nothing may warn of a value
-                self._put_codes(i, column, codes)
-                if np.isnan(codes.sum()):
-                    np.copyto(codes, missing[i], where=np.isnan(codes))
-            yield codes
+            yield self._known(i, column, codes)
+
+    def blocks(self, columns: Sequence[Vector]) -> Iterator[tuple[int, int, Vector]]:
+        """Yield the codes of a batch of rows in blocks, column after column."""
+        codes = np.empty(min(BLOCK, len(columns[0])))
+        for i, column in enumerate(columns):
+            for start in range(0, len(column), BLOCK):
+                block = column[start : start + BLOCK]
+                yield i, start, self._known(i, block, codes[: len(block)])
+
+    def _known(self, i: int, column: Vector, codes: Vector) -> Vector:
+        """Write the codes of one column's values to `codes`, and return them."""
+        with np.errstate(all="ignore"):  # nothing may warn of a value
+            self._put_codes(i, column, codes)
+            if np.isnan(codes.sum()):
+                lacking = self.encode(np.full(self.step.size, np.nan))[i]
+                np.copyto(codes, lacking, where=np.isnan(codes))
+        return codes
 
     def _put_codes(self, i: int, column: Vector, codes: Vector) -> None:
         """Write the codes of one column's values to `codes`; NaN where one is missing."""
@@ -298,17 +321,18 @@ def added(codes: Vector, largest: float) -> tuple[int, int]:
     width = exact_width(largest)
     if width < _SUMMED:
         high = np.floor(codes * 2.0**-26)  # halves, which 2^26 of add up exactly
-        sums = np.array([high.sum(), (codes - high * 2.0**26).sum()])
+        sums = [float(high.sum()), float((codes - high * 2.0**26).sum())]
     else:
         whole = len(codes) // width * width
-        sums = np.append(codes[:whole].reshape(-1, width).sum(axis=1), codes[whole:].sum())
-    if np.isnan(sums).any():
+        sums = codes[:whole].reshape(-1, width).sum(axis=1).tolist()
+        sums.append(float(codes[whole:].sum()) if whole < len(codes) else 0.0)
+    if math.isnan(sum(sums)):
         missing = np.isnan(codes)
         codes[missing] = 0.0
         return added(codes, largest)[0], int(np.count_nonzero(missing))
     if width < _SUMMED:
         return (int(sums[0]) << 26) + int(sums[1]), 0
-    return int(sums.astype(np.int64).sum()), 0
+    return sum(map(int, sums)), 0
 
 
 def _codes(
@@ -376,6 +400,11 @@ class TotalsQuery:
 
     coding: AbstractCoding
     drops_missing: bool
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether each column adds what it does whatever the others say."""
+        return self.coding.by_columns and not self.drops_missing
 
     def beside(self, other: TotalsQuery) -> TotalsQuery | None:
         """Return the totals of both over the same rows.

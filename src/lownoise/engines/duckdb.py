@@ -105,7 +105,7 @@ class DuckSource(AbstractSource):
         rows = rows.filter(kept).select(*rows.columns)
         return DuckSource(self.connection, rows, shared=self.shared)
 
-    def keyed(self, column: str, columns: Sequence[str]) -> Iterator[tuple[Any, list[Vector]]]:
+    def keyed(self, column: str, columns: Sequence[str]) -> Iterator[tuple[Any, Sequence[Vector]]]:
         """Return all rows with their units, as the engine has them, batch by batch."""
         key = _key(self.rows[column])
         if not (key.type().is_binary() or key.type().is_floating() or key.type().is_int64()):

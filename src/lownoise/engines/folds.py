@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -18,7 +19,7 @@ import numpy as np
 from lownoise.engines.codings import BLOCK, Totals, added
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from lownoise.engines.codings import TotalsQuery
     from lownoise.numbers.arrays import Integers, Vector
@@ -33,12 +34,46 @@ class Batch:
     """Some rows of a table, by columns of one length.
 
     Args:
-        numbers: an array of floats, shape (n,), a column: NaN where a cell is no number.
+        numbers: an array of floats, shape (n,), a column: NaN where a cell is no number. A fold
+            that asks for them in turn may be given what reads each when it is asked for.
         texts: an Arrow array of strings a column: null where a cell is no text.
     """
 
-    numbers: list[Vector]
+    numbers: Sequence[Vector]
     texts: list[Any]
+
+
+@final
+class InTurn(Sequence[Any]):
+    """Columns that are read when they are asked for, of which the last is kept.
+
+    So each is unpacked, coded and added up while it is in the cache, and one alone is held.
+
+    Args:
+        read: returns the column of a key.
+        keys: of all columns, in their order.
+
+    Examples:
+        >>> columns = InTurn(lambda name: print("read", name) or np.zeros(2), ["x", "y"])
+        >>> len(columns[0]), [len(column) for column in columns]
+        read x
+        read y
+        (2, [2, 2])
+    """
+
+    def __init__(self, read: Callable[[Any], Vector], keys: Sequence[Any]) -> None:
+        self._read, self._keys = read, keys
+        self._last: tuple[int, Vector] | None = None
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401 (an integer, and a vector)
+        key = self._keys[place]
+        if self._last is None or self._last[0] != place:
+            self._last = None  # no second one is held while it is read
+            self._last = place, self._read(key)
+        return self._last[1]
 
 
 class AbstractFold(ABC):
@@ -64,6 +99,11 @@ class AbstractFold(ABC):
     def texts(self) -> Sequence[str]:
         """The columns of texts that are read as they are."""
         return self.columns[1]
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether `add` asks for the columns of numbers in turn, each once, or again at once."""
+        return False
 
     @abstractmethod
     def zeros(self) -> Integers:
@@ -166,6 +206,11 @@ class CodeSums(AbstractFold):
         """Those of the coding, as numbers."""
         return self.query.coding.columns, ()
 
+    @property
+    def in_turn(self) -> bool:
+        """Whether a code is of one column, and no row is left out for another."""
+        return self.query.in_turn
+
     def zeros(self) -> Integers:
         """Return zeros, a pair a code and one for the count."""
         return np.zeros((self.query.coding.step.size + 1, 2), dtype=np.int64)
@@ -212,6 +257,11 @@ class RangeSums(AbstractFold):
     def columns(self) -> tuple[Sequence[str], Sequence[str]]:
         """Those of the ranges, as numbers."""
         return [name for name, _, _ in self.ranges], ()
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether no row is left out for another column."""
+        return not self.complete
 
     def zeros(self) -> Integers:
         """Return zeros."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.categories import Reader, places_of
-from lownoise.engines.codings import BLOCK, exact_width
-from lownoise.engines.folds import HALF, AbstractFold
+from lownoise.engines.codings import exact_width
+from lownoise.engines.folds import HALF, AbstractFold, InTurn
 from lownoise.engines.queries import TableQuery
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
 
-_SPARSE = 8  # rows a place
+_SPARSE, _LEAST = 8, 1 << 8  # rows a place, and rows
 
 
 @final
@@ -83,6 +84,11 @@ class GroupCodes(AbstractFold):
         return list(numbers), self.reader.texts
 
     @property
+    def in_turn(self) -> bool:
+        """Whether a code is of one column, and no row is left out for another."""
+        return self.query.in_turn
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """How many groups there are of each column."""
         return tuple(a.size for a in self.reader.attributes)
@@ -94,18 +100,24 @@ class GroupCodes(AbstractFold):
 
     def add(self, found: Integers, batch: Batch) -> None:
         """Add the codes of rows to those of their groups."""
-        coding, places = self.query.coding, places_of(self.reader.cells(batch), self.sizes)
-        numbers = dict(zip(self.numbers, batch.numbers, strict=True))
-        columns = [numbers[name] for name in coding.columns]
+        coding = self.query.coding
+        at = places_of(self.reader.cells(batch), self.sizes)
+        at += 1  # at 0 what is left out
+        columns = self._coded(batch.numbers)
         if self.query.drops_missing:
-            places[np.any([np.isnan(column) for column in columns], axis=0)] = -1
-        for start in range(0, len(places), BLOCK):
-            at = places[start : start + BLOCK] + 1  # at 0 what is left out
-            found[:, -1, 1] += np.bincount(at, minlength=len(found) + 1)[1:]
-            blocks = [column[start : start + BLOCK] for column in columns]
-            codes = zip(coding.coordinates(blocks), coding.largest.tolist(), strict=True)
-            for j, (own, largest) in enumerate(codes):
-                add_at(found[:, j], own, at, largest)
+            at[np.any([np.isnan(column) for column in columns], axis=0)] = 0
+        found[:, -1, 1] += np.bincount(at, minlength=len(found) + 1)[1:]
+        largest = coding.largest.tolist()
+        for j, start, codes in coding.blocks(columns):
+            add_at(found[:, j], codes, at[start : start + len(codes)], largest[j])
+
+    def _coded(self, numbers: Sequence[Vector]) -> Sequence[Vector]:
+        """Return the columns of the codes, each asked for when it is where they are in turn."""
+        places = dict(zip(self.numbers, itertools.count(), strict=False))
+        own = [places[name] for name in self.query.coding.columns]
+        return (
+            InTurn(numbers.__getitem__, own) if self.in_turn else [numbers[place] for place in own]
+        )
 
 
 def add_at(found: Integers, codes: Vector, at: Integers, largest: float) -> None:
@@ -125,16 +137,18 @@ def add_at(found: Integers, codes: Vector, at: Integers, largest: float) -> None
         [8, 4503599627370495]
     """
     size, width = len(found) + 1, exact_width(largest)
-    if width < _SPARSE * size:  # so few rows at a time would take longer than two halves of all
+    # so few rows at a time would take longer than two halves of all; sums of others fit 64 bits
+    if width < max(_SPARSE * size, _LEAST):
         high = np.floor(codes * 2.0**-HALF)
         for k, half in enumerate((high, codes - high * 2.0**HALF)):
             found[:, k] += np.bincount(at, weights=half, minlength=size)[1:].astype(np.int64)
         return
+    sums = np.zeros(size, dtype=np.int64)
     for start in range(0, len(at), width):
         own = slice(start, start + width)
-        sums = np.bincount(at[own], weights=codes[own], minlength=size)[1:].astype(np.int64)
-        found[:, 0] += sums >> HALF
-        found[:, 1] += sums & ((1 << HALF) - 1)
+        sums += np.bincount(at[own], weights=codes[own], minlength=size).astype(np.int64)
+    found[:, 0] += sums[1:] >> HALF
+    found[:, 1] += sums[1:] & ((1 << HALF) - 1)
 
 
 def groups_query(attributes: Sequence[Attribute], query: TotalsQuery) -> TableQuery[GroupSums]:

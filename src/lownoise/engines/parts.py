@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.folds import Batch
+from lownoise.engines.folds import Batch, InTurn
 from lownoise.engines.source import AbstractSource
 from lownoise.numbers.readable import brief
 from lownoise.numbers.threads import processors
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy.units import PrivacyUnit
 
-    # columns, those of texts among them, and most rows → record batches
-    Open = Callable[[list[str], list[str], int], Iterator[Any]]
+    # columns of numbers, of texts, and (by name) whether the first are asked for in turn → rows
+    Open = Callable[..., Iterator[Batch]]
 
 _ROWS = 1 << 17  # a batch, of few columns
 _NUMBERS = 1 << 22  # a batch: 32 MB
+_IN_TURN = range(1 << 16, 1 << 21)  # rows of a file's group that is read column after column
+_TEXTS = 1 << 26  # bytes of a column of texts in such a group
 _STATES = 1 << 28  # bytes, of all threads
 
 
@@ -134,9 +137,13 @@ class PlainTable:
         """Return a table in memory."""
 
         def opens(start: int, length: int) -> Open:
-            def batches(columns: list[str], _texts: list[str], rows: int) -> Iterator[Any]:
-                own = table.select(columns).slice(start, length)
-                return iter(own.to_batches(max_chunksize=rows))
+            def batches(
+                numbers: Sequence[str], texts: Sequence[str], *, in_turn: bool
+            ) -> Iterator[Batch]:
+                names = _names(numbers, texts)
+                own = table.select(names).slice(start, length)
+                for batch in own.to_batches(max_chunksize=rows_at_once(len(names))):
+                    yield _batch(batch.column, numbers, texts, in_turn=in_turn)
 
             return batches
 
@@ -149,12 +156,28 @@ class PlainTable:
         import pyarrow.parquet as pq
 
         def opens(path: Path, group: int) -> Open:
-            def batches(columns: list[str], texts: list[str], rows: int) -> Iterator[Any]:
+            def batches(
+                numbers: Sequence[str], texts: Sequence[str], *, in_turn: bool
+            ) -> Iterator[Batch]:
                 # texts as the file has them, each word once
-                with pq.ParquetFile(path, read_dictionary=texts) as file:
-                    yield from file.iter_batches(
-                        batch_size=rows, row_groups=[group], columns=columns, use_threads=False
-                    )
+                file = pq.ParquetFile(path, read_dictionary=list(texts))
+                if in_turn and _few(file.metadata.row_group(group), texts):
+
+                    def read(name: str) -> Any:  # noqa: ANN401
+                        own = file.read_row_group(group, columns=[name], use_threads=False)
+                        return _whole(own.column(name))
+
+                    yield _batch(read, numbers, texts, in_turn=True)  # open as long as it is used
+                    return
+                names = _names(numbers, texts)
+                with file:
+                    for batch in file.iter_batches(
+                        batch_size=rows_at_once(len(names)),
+                        row_groups=[group],
+                        columns=names,
+                        use_threads=False,
+                    ):
+                        yield _batch(batch.column, numbers, texts)
 
             return batches
 
@@ -182,24 +205,25 @@ class PlainTable:
                     return False
         return True
 
-    def parts(self, numbers: Sequence[str], texts: Sequence[str] = ()) -> list[Part] | None:
+    def parts(
+        self, numbers: Sequence[str], texts: Sequence[str] = (), *, in_turn: bool = False
+    ) -> list[Part] | None:
         """Return the rows, as of `AbstractSource.batches`; None where that takes an engine.
 
         It takes one where a column is of another type than floats, integers and truth values that
         are read as numbers, and texts that are read as texts: known from the schema alone.
+
+        Args:
+            numbers: columns that are read as numbers.
+            texts: columns that are read as texts.
+            in_turn: whether those of numbers are read only when they are asked for.
         """
         for schema in self.schemas:
             known = [_plain(schema, name, _is_number) for name in numbers]
             known += [_plain(schema, name, _is_text) for name in texts]
             if not all(known):
                 return None
-        names = list(dict.fromkeys([*numbers, *texts]))
-        rows = rows_at_once(len(names))
-
-        def opens(piece: Open) -> Callable[[], Iterator[Batch]]:
-            return lambda: (_batch(b, numbers, texts) for b in piece(names, list(texts), rows))
-
-        return [Part(opens(piece)) for piece in self.pieces]
+        return [Part(partial(piece, numbers, texts, in_turn=in_turn)) for piece in self.pieces]
 
 
 @final
@@ -239,13 +263,13 @@ class PlainSource(AbstractSource):
         """Return the first rows of each unit, as the engine numbers them."""
         return self.engine().bounded(unit, columns)
 
-    def keyed(self, column: str, columns: Sequence[str]) -> Iterator[tuple[Any, list[Vector]]]:
+    def keyed(self, column: str, columns: Sequence[str]) -> Iterator[tuple[Any, Sequence[Vector]]]:
         """Return all rows with their units, as the engine has them, batch by batch."""
         return self.engine().keyed(column, columns)
 
     def fold(self, work: AbstractFold) -> Integers:
         """Return what all rows add up to, in threads."""
-        parts = self.table.parts(work.numbers, work.texts)
+        parts = self.table.parts(work.numbers, work.texts, in_turn=work.in_turn)
         return self.engine().fold(work) if parts is None else fold(work, parts)
 
     def sums(self, ranges: Sequence[Range], *, complete: bool) -> Sums:
@@ -290,13 +314,39 @@ def _is_text(kind: Any) -> bool:  # noqa: ANN401
     return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
 
 
-def _batch(batch: Any, numbers: Sequence[str], texts: Sequence[str]) -> Batch:  # noqa: ANN401
+def _whole(column: Any) -> Any:  # noqa: ANN401
+    """Return the one array of a column's chunks, copied only where they are several."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _names(numbers: Sequence[str], texts: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([*numbers, *texts]))
+
+
+def _few(group: Any, texts: Sequence[str]) -> bool:  # noqa: ANN401
+    """Return whether a file's rows are so few that a column of them is held at once."""
+    columns = map(group.column, range(group.num_columns)) if texts else ()
+    sizes = {own.path_in_schema: own.total_uncompressed_size for own in columns}
+    return group.num_rows in _IN_TURN and all(sizes[name] <= _TEXTS for name in texts)
+
+
+def _batch(
+    read: Callable[[str], Any],
+    numbers: Sequence[str],
+    texts: Sequence[str],
+    *,
+    in_turn: bool = False,
+) -> Batch:
+    """Return rows by what reads an Arrow array of each column, as its name says.
+
+    A file's columns may be more than were asked for: those whose names begin alike, with a dot.
+    """
     import pyarrow as pa
 
-    # a file's columns may be more than were asked for: those whose names begin alike, with a dot
-    columns = {name: batch.column(name) for name in {*numbers, *texts}}
-    floats = [columns[name].cast(pa.float64(), safe=False) for name in numbers]
-    return Batch(
-        [column.to_numpy(zero_copy_only=False) for column in floats],  # null becomes NaN
-        [columns[name] for name in texts],
-    )
+    def floats(name: str) -> Vector:
+        own = read(name).cast(pa.float64(), safe=False)
+        found: Vector = own.to_numpy(zero_copy_only=False)  # null becomes NaN
+        return found
+
+    columns = InTurn(floats, numbers)
+    return Batch(columns if in_turn else list(columns), [read(name) for name in texts])

@@ -166,7 +166,7 @@ class AbstractSource(ABC):
         ]
         return KeptRows(self, kept_rows(self, unit, columns, keys))
 
-    def keyed(self, column: str, columns: Sequence[str]) -> Iterator[tuple[Any, list[Vector]]]:
+    def keyed(self, column: str, columns: Sequence[str]) -> Iterator[tuple[Any, Sequence[Vector]]]:
         """Return all rows with their units, batch by batch.
 
         Args:
