@@ -13,15 +13,17 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from lownoise.engines import Batch, Coding, Totals, TotalsQuery, opening, parts
+from lownoise.engines import Batch, Coding, Totals, TotalsQuery, codings, folds, opening, parts
 from lownoise.engines.categories import Reader, places_of
 from lownoise.engines.counts import CellCounts
 from lownoise.engines.folds import CodeSums, Folds, InTurn, RangeSums
-from lownoise.engines.groups import GroupCodes
+from lownoise.engines.groups import GroupCodes, GroupSums
 from lownoise.engines.memory import MemorySource
 from lownoise.engines.parts import Part, PlainTable
+from lownoise.engines.record_codings import ClampingCoding
 from lownoise.engines.source import Columns
 from lownoise.questions.attributes import attributes
+from lownoise.sets.domains import Ball
 
 GROUPS = attributes({"g": 3, "w": ["a", "b", "2"]}, {"g": "extra"})
 CODING = Coding(
@@ -48,6 +50,16 @@ WORKS = {
     "complete codes by groups": GroupCodes(READER, TotalsQuery(CODING, drops_missing=True)),
 }
 
+WORKS["ranges"] = RangeSums((("x", 0, 9), ("g", 0, 2)), complete=False)
+BALL = ClampingCoding(
+    columns=("x", "g"),
+    domain=Ball(2, 5.0),
+    center=np.array([0.5, 1.0]),
+    missing=np.zeros(2),
+    pivots=np.arange(2),
+    step=np.array([1 / 4, 1 / 2]),
+)
+WORKS["codes of a ball by groups"] = GroupCodes(READER, TotalsQuery(BALL, drops_missing=False))
 WORKS["several"] = Folds(tuple(WORKS.values()))
 
 
@@ -77,6 +89,25 @@ def test_parts_in_any_order_add_up_to_the_whole(name):
             sent.add(found := sent.zeros(), part)
             added += found
         assert np.array_equal(said(added, work), said(whole, work))
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_blocks_of_any_width_add_up_to_the_whole(name, monkeypatch):
+    work = WORKS[name]
+    whole = TABLE.fold(work)
+    for module in (codings, folds):
+        monkeypatch.setattr(module, "BLOCK", 16)
+    assert np.array_equal(said(TABLE.fold(work), work), said(whole, work))
+
+
+def test_sums_by_groups_are_of_the_codes_that_rows_have():
+    """A missing value has the code of what stands in for it, in whatever block."""
+    (g,) = attributes({"g": 3}, {"g": "extra"})
+    work = GroupCodes(Reader.of([g], TABLE), TotalsQuery(CODING, drops_missing=False))
+    records = np.stack([TABLE.columns["x"], TABLE.columns["g"]], axis=1).astype(float)
+    codes = np.hstack([CODING.encode(records), np.ones((len(records), 1), dtype=np.int64)])
+    wanted = [codes[records[:, 1] == k].sum(axis=0).tolist() for k in range(4)]
+    assert GroupSums(TABLE.fold(work)).table([0]).tolist() == wanted
 
 
 WORDS = pa.array(["a", None, "b", "é", "2", "c", "a"])
@@ -144,9 +175,6 @@ def test_what_arrow_hands_over_is_what_the_engine_reads(shape, tmp_path):
             assert np.array_equal(said(found.fold(work)), said(engine().fold(work)))
         ranges = [("g", 0, 2), ("far", -(2**52), 2**52), ("bit", 1, 1)]
         assert found.sums(ranges, complete=drops) == engine().sums(ranges, complete=drops)
-
-
-WORKS["ranges"] = RangeSums((("x", 0, 9), ("g", 0, 2)), complete=False)
 
 
 @pytest.mark.parametrize("name", [name for name, work in WORKS.items() if work.in_turn])
