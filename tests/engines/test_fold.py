@@ -150,6 +150,16 @@ def test_what_arrow_hands_over_is_what_the_engine_reads(shape, tmp_path):
     """Every type of column, with threads and without; and it is Arrow that hands it over."""
     table = SHAPES[shape](AWKWARD, tmp_path)
     words = ["w", "w.k", "long"] if "file" in shape else ["w", "w.k", "category", "long"]
+    require_rows_of_the_engine(table, words)
+
+
+@pytest.mark.parametrize("shape", ["a file", "files"])
+def test_groups_that_are_read_in_turn_are_what_the_engine_reads(shape, tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "_IN_TURN", range(1, 1 << 21))  # rows
+    require_rows_of_the_engine(SHAPES[shape](AWKWARD, tmp_path), ["w", "w.k", "long"])
+
+
+def require_rows_of_the_engine(table, words):
     found = opening.opened(table, Columns([*NUMBERS, *words]))
     assert found.table.parts(NUMBERS, words) is not None
 
