@@ -34,12 +34,22 @@ def released(kind):
         "marginals": ln.Marginals({"sex": ["@F", "-M", "2"], "=age": 4}, way=2, outside="extra"),
         "groups": ln.Mean(["pay"], ln.Box([-1e9], [1e9]), by={"sex": ["@F", "M"]}),
         "queries": ln.Queries(np.eye(2), {"sex": ["@F", "M"]}, outside="drop"),
+        "parity": ln.Parity(["=age", "pay"], 2, outside=0),
+        "moments": ln.Moments(["=age", "pay"], ln.Box([0, -1e9], [9, 1e9])),
+        "totals": ln.Sum(["=age"], ln.Box([0], [9]), by={"sex": ["@F", "M"]}),
+        "distribution": ln.Distribution("=age", [0, 4, 9], by={"sex": ["@F", "M"]}),
+        "units": ln.Count({"sex": ["@F", "M"]}),
     }[kind]
     given = {**BUDGET, "budget": ln.pure_dp(1.0)} if kind == "pure" else BUDGET
+    if kind == "units":
+        given = {**BUDGET, "privacy_unit": "pay", "rows_per_unit": 3}
     return ln.plan(asked, **given).release(ROWS)
 
 
-KINDS = ("means", "pure", "marginals", "groups", "queries")
+KINDS = (
+    *("means", "pure", "marginals", "groups", "queries", "parity", "moments", "totals"),
+    *("distribution", "units"),
+)
 
 
 def read(path, texts=-4):
@@ -90,7 +100,11 @@ def test_columns_say_what_they_are(kind, tmp_path):
     assert "chance 0.9" in low["meaning"]
     assert "chance 0.9" in high["meaning"]
     assert (low["name"], high["name"], deviation["name"]) == ("low", "high", "standard_deviation")
-    assert number["unit"] == ("rows" if kind in ("marginals", "queries") else "the columns’ units")
+    counts = kind in ("marginals", "queries", "parity", "distribution", "units")
+    assert number["unit"].startswith("rows" if counts else "the columns’ units; of the product")
+    center = "; center is =age 4.5, pay 0.0" if kind in ("means", "pure", "moments") else ""
+    assert f": {described[0]['name']}{center}" in described[0]["meaning"]
+    assert ("center" in described[-5]["meaning"]) == (center != "")
 
 
 def test_what_devices_say_is_written_alike(tmp_path):

@@ -88,6 +88,7 @@ class AnswerTable:
         *,
         called: tuple[str, str, str],
         chance: str,
+        about: str = "",
     ) -> AnswerTable:
         """Return a row an answer: what it is, its number, the ends of its interval, its deviation.
 
@@ -96,6 +97,7 @@ class AnswerTable:
             numbers: of each answer four.
             called: what an answer is called, and its number, and in which unit that is.
             chance: with which an interval covers, in words.
+            about: what else is said of labels, behind what they mean.
         """
         one, number, unit = called
         meant = {
@@ -105,7 +107,10 @@ class AnswerTable:
         }
         return cls(
             (
-                *(AnswerColumn(n, own, f"which {one} it is: {n}") for n, own in labels.items()),
+                *(
+                    AnswerColumn(n, own, f"which {one} it is: {n}{about}")
+                    for n, own in labels.items()
+                ),
                 *(
                     AnswerColumn(free(name, list(labels)), own, meaning, unit)
                     for (name, meaning), own in zip(meant.items(), numbers, strict=True)

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+# an error is in others, where columns have weights
+_UNITS = "the columns’ units; of the product of two, their product; of a count, rows"
+_MOST_COLUMNS = 1000  # whose center is said
+
+
 def write_csv(
     release: object,
     file: str | PathLike[str] | TextIO,
@@ -128,9 +133,20 @@ def _table(release: object, marginal: Sequence[str] | None, level: float) -> Ans
         numbers.extend((row.estimate, row.low, row.high, row.deviation))
     value, low, high, deviation = np.array(numbers).reshape(-1, 4).T
     own = view.wording
+    called = {name: [label[i] for label in labels] for i, name in enumerate(names)}
     return AnswerTable.of_answers(
-        {name: [label[i] for label in labels] for i, name in enumerate(names)},
+        called,
         (value, low, high, deviation),
-        called=(own.one, own.number, own.unit.removeprefix("in ")),
+        called=(own.one, own.number, "rows" if own.unit.endswith("rows") else _UNITS),
         chance=f"{level:g}",
+        about=_about(view.terms.question, called[names[-1]]) if names else "",
     )
+
+
+def _about(question: Any, labels: Sequence[str]) -> str:  # noqa: ANN401
+    """Return about which public point sums are taken; "" where they are about zero."""
+    if not any(label.endswith(" - center)") for label in labels):
+        return ""
+    point = zip(question.columns[:_MOST_COLUMNS], question.center.tolist(), strict=False)
+    said = ", ".join(f"{name} {value!r}" for name, value in point)
+    return f"; center is {said}" + ", …" * (len(question.columns) > _MOST_COLUMNS)
