@@ -303,11 +303,11 @@ def domains() -> None:
 
 
 def categories() -> None:
-    """Print the least noises of means of categories and of their histogram, over the bound."""
+    """Print the least noises of means of categories in real and in whole numbers."""
     from benchmarks.pure_categories import HEAD as HEAD_OF_CATEGORIES
     from benchmarks.pure_categories import category_rows
 
-    print("Errors of the counts of a million rows, one of which changes")
+    print("Errors of sums: of a million rows one of which changes, and of rows that come and go")
     _print([list(HEAD_OF_CATEGORIES), *category_rows()])
 
 

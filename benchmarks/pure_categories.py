@@ -15,24 +15,27 @@ if TYPE_CHECKING:
 SIZE = 10**6
 KINDS = (3, 5, 9, 17, 33)
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
-HEAD = ("categories", "ε", "of means", "error", "over the bound", "of counts", "error", "over")
+WHOLE = ("geometric", "discrete_k_norm", "discrete_staircase")
+_ERRORS = ("of real numbers", "error", "of whole numbers", "error", "over the bound")
+HEAD = ("categories", "ε", *_ERRORS, *_ERRORS)
 
 
 def category_rows() -> Iterator[list[str]]:
-    """Return the least noise of means and of the histogram, as errors of counts of a million."""
+    """Return the least noise of means in real and in whole numbers, as errors of sums."""
     for kinds in KINDS:
-        names = [f"c{i}" for i in range(kinds)]
+        question = ln.Mean([f"c{i}" for i in range(kinds)], ln.Points(np.eye(kinds)))
         for epsilon in EPSILONS:
-            budget = ln.pure_dp(epsilon)
-            mean, counts = (
-                ln.plan(question, budget=budget, relation="substitute", size=SIZE)
-                for question in (
-                    ln.Mean(names, ln.Points(np.eye(kinds))),
-                    ln.Histogram("kind", kinds - 1, outside="extra"),
-                )
-            )
-            bound = mean.lower_bound * SIZE
             cells = [str(kinds), f"{epsilon:g}"]
-            for plan, error in ((mean, mean.error * SIZE), (counts, counts.error)):
-                cells += [plan.mechanism, f"{error:.4g}", f"{error / bound:.3g}"]
+            for size in (SIZE, None):
+                plan = ln.plan(
+                    question,
+                    budget=ln.pure_dp(epsilon),
+                    relation="substitute" if size else "add_remove",
+                    size=size,
+                )
+                found = {own.mechanism: own.error for own in plan.comparison if own.error}
+                for numbers in (found.keys() - set(WHOLE), found.keys() & set(WHOLE)):
+                    least = min(numbers, key=lambda name: found[name])
+                    cells += [least, f"{found[least] * (size or 1):.4g}"]
+                cells.append(f"{plan.error / plan.lower_bound:.3g}")
             yield cells

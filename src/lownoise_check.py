@@ -337,6 +337,9 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             given = [[x * (i == j) for j in range(d)] for i, x in enumerate(given)] if not self.dense else given
             self.rows = table(given, "image.factor", d, wholes([base["size"]], "image.base.size", below=WIDEST)[0])
             self.sizes = [sum((abs(F(x)) for x in self.rows[i]), ZERO) for i in self.pivots]
+        if "about" in noise:  # the first point of a list
+            one_of(noise["about"], "noise.about", "start")
+            self.center = self.rows[0] if self.kind == "points" else false("noise.about is of lists")
         if any(math.frexp(s)[0] != 0.5 for s in self.step) and not (self.kind == "points" and all(
                 F(row[i]) % F(s) == F(self.center[i]) % F(s) for row in self.rows for i, s in each(self.pivots, self.step))):
             false("noise.step is not made of powers of two, nor of what all numbers are whole multiples of")
@@ -455,7 +458,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
     def __init__(self, file: File, question: Any, noise: Any, totals: bool) -> None:
         size, drops, given = file.terms["size"], question["drops_missing"], noise["count_step"]
         lifted, self.infinite = file.counted and not totals, file.infinite
-        fields(noise, "noise", f"step count_step pivots embed {PARTS.get(file.law, 'scales')}")
+        fields(noise, "noise", f"step count_step pivots embed about {PARTS.get(file.law, 'scales')}")
         self.own = Records(question, noise, "kind drops_missing", file.counted, lifted)
         if totals and file.counted:
             self.own.totals, self.own.center = True, [0.0] * self.own.d  # what they are about

@@ -66,6 +66,11 @@ class AbstractCoding(ABC):
         """
 
     @property
+    def rounding(self) -> Vector:
+        """How far a record's code is from what it stands for at most, in steps, shape (r,)."""
+        return np.where(self.slack > 0, 0.5, 0.0)
+
+    @property
     @abstractmethod
     def extent(self) -> Vector:
         """At least |x − center| in the summed coordinates, in their units, shape (r,)."""

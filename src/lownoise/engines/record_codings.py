@@ -189,10 +189,23 @@ class ListCoding(AbstractRecordCoding):
         ends = np.stack([self.domain.lower, self.domain.upper]) - self.center
         return np.asarray(np.max(np.abs(ends[:, self.pivots]), axis=0))
 
+    @property
+    def start(self) -> Vector:
+        """The first point of the list, shape (d,)."""
+        return self.domain.start
+
     @cached_property
     def codes(self) -> Integers:
         """The code of each listed point, shape (N, r); points of one code repeat it."""
         return self._rounded(self.domain.points[:, self.pivots])
+
+    @property
+    def rounding(self) -> Vector:
+        """Nothing where every point is a whole number of steps from the center."""
+        kept = self.pivots
+        about = self.domain.points[:, kept] - self.center[kept]
+        off = np.any(self.codes * self.step != about, axis=0)
+        return np.where(off, super().rounding, 0.0)
 
     @property
     def slack(self) -> Vector:

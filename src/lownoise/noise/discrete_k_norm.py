@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""K-norm noise on the lattice of tables of counts that add up to a public number.
+"""K-norm noise on lattices: of tables that add up to a public number, and of independent records.
 
 One record that becomes another moves two cells by 1 and −1. The hull of these moves is the unit
 ball of ‖z‖ = ½Σ|zᵢ| over all n cells, z with the sum 0; so whole numbers of that sum with chances ∝
 e^{−ε‖z‖} are the K-norm mechanism on the lattice that tables move in. They are independent
 geometric numbers of scale 2/ε given that they add up to nothing, and are drawn as such: until they
 do. They have less variance than these numbers have once what they add up to is shared out (ours).
+
+Where records come and go, and what they add are independent vectors, the unit ball is a
+cross-polytope with these for corners: a whole multiple of each, of the geometric law of scale 1/ε.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
@@ -21,10 +24,12 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.kinds import POSITIVE, Field
 from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, pure_loss
+from lownoise.noise.geometric import GeometricNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown
 from lownoise.samplers.laplace import two_sided_geometric
-from lownoise.sets.bodies import PointDifferences
+from lownoise.sets.bodies import PointDifferences, SymmetricPoints
+from lownoise.sets.domains.coordinates import OFF
 from lownoise.sets.norms import ImageNorm
 from lownoise.sets.unit_balls import NormBall
 
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 128
 LEAST_SCALE, MOST_SCALE = 1 / 256, 8.0
+MOST_STEPS = 2.0**20  # that a record moves a number by
 _FAR, _WIDE = 45.0, 14.0  # scales, and deviations, beyond which chances are nothing
 _BATCH = 1 << 20  # numbers that are drawn at once
 _OFF = 2.0**-36  # of sums of chances
@@ -43,7 +49,7 @@ _OFF = 2.0**-36  # of sums of chances
 @NOISES.kind(
     "discrete_k_norm",
     Field("scale", POSITIVE),
-    make=lambda changes, _, scale: DiscreteKNormNoise(changes.dimension + 1, scale),
+    make=lambda changes, _, scale: lattice_noise(changes, scale),
 )
 @final
 @dataclass(frozen=True, eq=False)
@@ -71,11 +77,7 @@ class DiscreteKNormNoise(AbstractNoise):
     def __post_init__(self) -> None:
         if not 2 <= self.cells <= MOST_CELLS:  # noqa: PLR2004
             raise PlanError(f"discrete K-norm noise is for 2 to {MOST_CELLS} cells of one table")
-        if not LEAST_SCALE <= self.scale <= MOST_SCALE:
-            raise PlanError(
-                f"noise.scale of discrete K-norm noise is not from {LEAST_SCALE:g} to "
-                f"{MOST_SCALE:g}; take another mechanism"
-            )
+        _check_scale(self.scale)
 
     @property
     def dimension(self) -> int:
@@ -155,6 +157,146 @@ class DiscreteKNormNoise(AbstractNoise):
         return self.block(count, randomness).astype(np.float64)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class DiscreteCrossNoise(AbstractNoise):
+    """Whole multiples of independent vectors, of chances ∝ e^{−|w|/b} each: z = Σ wᵢvᵢ.
+
+    A change s = Σ uᵢvᵢ reveals Σ|uᵢ|/b.
+
+    Args:
+        corners: v, whole numbers of at most 2^20, shape (r, r).
+        scale: b, from 1/256 to 8.
+
+    Raises:
+        PlanError: where the scale is out of range, or vectors are not independent.
+
+    Examples:
+        >>> noise = DiscreteCrossNoise(np.array([[0.0, 1.0], [1.0, 1.0]]), 0.25)
+        >>> noise.covariance().round(4)  # a sum, and the count: twice the variance of one number
+        array([[0.038, 0.038],
+               [0.038, 0.076]])
+    """
+
+    corners: Vector
+    scale: float
+
+    def __post_init__(self) -> None:
+        _check_scale(self.scale)
+        self._gauge.forms  # noqa: B018 (which refuses what has no inverse)
+
+    @cached_property
+    def _gauge(self) -> ImageNorm:
+        factor = np.ascontiguousarray(self.corners.T) * self.scale
+        return ImageNorm(frozen(factor), NormBall(self.dimension, 1.0))
+
+    @property
+    def dimension(self) -> int:
+        """The number of integers r."""
+        return len(self.corners)
+
+    @property
+    def estimated(self) -> bool:
+        """It is known."""
+        return False
+
+    def loss(self, changes: AbstractBody) -> Loss:
+        """Return the greatest Σ|uᵢ|/b, and what that implies."""
+        epsilon = self._gauge.sensitivity_up(changes)
+        return pure_loss(Fraction(epsilon)) if math.isfinite(epsilon) else Loss(math.inf)
+
+    def scaled(self, factor: float) -> Self:
+        """Return it with so many times the scale."""
+        return replace(self, scale=self.scale * factor)
+
+    def covariance(self) -> Vector:
+        """Return the covariance, shape (r, r)."""
+        one = GeometricNoise.variances(np.array([self.scale]))[0]
+        return frozen(one * (self.corners.T @ self.corners))
+
+    def moment(self, order: float) -> float:
+        """Return at least (E|X|^q)^{1/q}/σ of every X that is linear in the integers."""
+        return GeometricNoise.moment_of(np.array([self.scale]), order)
+
+    def block(self, count: int, randomness: Randomness) -> Integers:
+        """Return so many draws, shape (count, r)."""
+        scales = np.full(count * self.dimension, self.scale)
+        drawn = two_sided_geometric(scales, randomness=randomness)
+        return drawn.reshape(count, -1) @ self.corners.astype(np.int64)
+
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
+        """Return `count` draws in floats."""
+        return self.block(count, randomness).astype(np.float64)
+
+
+def lattice_noise(changes: AbstractBody, scale: float) -> DiscreteKNormNoise | DiscreteCrossNoise:
+    """Return K-norm noise of a body of changes on the lattice that these make.
+
+    Args:
+        changes: differences of the records of a table, or independent vectors and their opposites.
+        scale: b; ε = 2/b of a table, 1/b of vectors.
+
+    Raises:
+        PlanError: where the body is neither, or the scale is out of range.
+    """
+    if is_table(changes):
+        return DiscreteKNormNoise(changes.dimension + 1, scale)
+    corners = _corners(changes)
+    if corners is None:
+        raise PlanError(
+            "it is for the cells of one table of a public number of rows, or for records that "
+            "come and go and are independent vectors of whole numbers"
+        )
+    return DiscreteCrossNoise(corners, scale)
+
+
+def has_lattice(changes: AbstractBody) -> bool:
+    """Return whether there is such noise for a body, at some scale, and it is no geometric one.
+
+    Examples:
+        >>> has_lattice(SymmetricPoints(np.array([[0.0, 1], [1, 1], [0, -1]])))
+        True
+        >>> has_lattice(SymmetricPoints(np.array([[0.0, 1], [1, 1], [2, 1]])))
+        False
+    """
+    if is_table(changes):
+        return 2 < changes.dimension + 1 <= MOST_CELLS  # noqa: PLR2004
+    corners = _corners(changes)
+    if corners is None or np.all(np.count_nonzero(corners, axis=1) == 1):
+        return False
+    return bool(np.linalg.matrix_rank(corners) == len(corners))
+
+
+def _corners(changes: AbstractBody) -> Vector | None:
+    """Return as many vectors of whole numbers as dimensions, with their opposites all changes."""
+    if not isinstance(changes, SymmetricPoints):
+        return None
+    moved = changes.points[np.any(changes.points != 0, axis=1)]
+    first = moved[np.arange(len(moved)), np.argmax(moved != 0, axis=1)]
+    corners = np.unique(moved * np.sign(first)[:, None], axis=0)
+    whole = np.all((corners == np.rint(corners)) & (np.abs(corners) <= MOST_STEPS))
+    return frozen(corners) if whole and len(corners) == changes.dimension else None
+
+
+def counts_cells(embed: Vector | None) -> bool:
+    """Return whether answers are multiples of how many records some cells of a table have.
+
+    Args:
+        embed: from all cells but the last to the answers, shape (m, n − 1); None where they are
+            the same.
+
+    Examples:
+        >>> counts_cells(np.array([[1.0, 0.0], [-1.0, -1.0]])), counts_cells(np.array([[1.0, 2.0]]))
+        (True, False)
+    """
+    if embed is None:
+        return True
+    every = np.pad(embed, ((0, 0), (0, 1)))
+    low, high = every.min(axis=1, keepdims=True), every.max(axis=1, keepdims=True)
+    near = (high - low) * OFF
+    return bool(np.all((every <= low + near) | (every >= high - near)))
+
+
 def is_table(changes: AbstractBody) -> bool:
     """Return whether integers are all cells of a table but one, of a public number of records.
 
@@ -166,9 +308,17 @@ def is_table(changes: AbstractBody) -> bool:
     """
     if not isinstance(changes, PointDifferences):
         return False
-    points = changes.points
+    points = changes.points - changes.points.min(axis=0)
     one = np.all((points == 0) | (points == 1)) and np.all(points.sum(axis=1) <= 1)
     return bool(one) and len(points) == changes.dimension + 1
+
+
+def _check_scale(scale: float) -> None:
+    if not LEAST_SCALE <= scale <= MOST_SCALE:
+        raise PlanError(
+            f"noise.scale of discrete K-norm noise is not from {LEAST_SCALE:g} to "
+            f"{MOST_SCALE:g}; take another mechanism"
+        )
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial, singledispatch
 from typing import TYPE_CHECKING, Any, final
 
@@ -18,7 +18,7 @@ from lownoise.engines import (
     SignCoding,
 )
 from lownoise.errors import DomainError, PlanError
-from lownoise.noise.totals import AbstractTotals, check_public, check_rows
+from lownoise.noise.totals import AbstractTotals, check_public, check_rows, lattice_of
 from lownoise.noise.units import standing
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import Change
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from lownoise.sets.domains.coordinates import Coordinates
 
 
+DOMAIN, START = "domain", "start"  # what files say that codes are taken about
 CLAMPED = 1.0  # steps: more than rounding a value that never changes can be off by
 
 
@@ -151,7 +152,7 @@ class MeanTotals(AbstractTotals):
         coordinates: which r coordinates are summed, and how the others follow.
         multipliers: for the bound on how far records can change, where an image of a unit ball
             needs them; any are a proof, and the right ones prove the least. Shape (k,), or None.
-        center: the point that answered sums are taken about under `add_remove`, shape (d,); None
+        center: the question's, about which sums are answered under `add_remove`, shape (d,); None
             where it is the one that codes are taken about.
         comes: whether the relation is a record that comes or goes, of sums without a count.
 
@@ -238,10 +239,60 @@ class MeanTotals(AbstractTotals):
         return {
             "step": self.query.coding.step.tolist(),
             "count_step": self.count_step,
-            **({} if self.center is None else {"about": "domain"}),
+            **({} if self.center is None else {"about": self._about}),
             **({} if multipliers is None else {"reach": multipliers.tolist()}),
             **self.coordinates.stated,
         }
+
+    @property
+    def _about(self) -> str:
+        """Which point of the domain codes are taken about: its center, or the first of a list."""
+        coding = self.query.coding
+        if not isinstance(coding, ListCoding) or not np.array_equal(coding.center, coding.start):
+            return DOMAIN
+        centered = np.array_equal(coding.center, coding.domain.center)
+        return DOMAIN if self.size is None and centered else START
+
+    @property
+    def lattice(self) -> Vector | None:
+        """The greatest steps that all records are apart by in each sum, shape (r,); None if none.
+
+        Only points of a list are known to be, whose differences floats hold.
+        """
+        coding, kept = self.query.coding, self.coordinates.pivots
+        if not isinstance(coding, ListCoding):
+            return None
+        points = coding.domain.points[:, kept]
+        about = np.zeros(kept.size) if self.comes else coding.start[kept]
+        apart = points - about
+        taken = points - apart  # what was subtracted, and with it what rounding took (Dekker)
+        lost = (points - (apart + taken)) + (taken - about)
+        return None if np.any(lost) else lattice_of(apart)
+
+    @property
+    def kinds(self) -> float:
+        """How many points the list has; infinitely many, where records are not of one."""
+        coding = self.query.coding
+        return len(coding.domain.points) if isinstance(coding, ListCoding) else math.inf
+
+    @property
+    def on_lattice(self) -> MeanTotals:
+        """The same in those steps, from the first point of the list on, or from 0.
+
+        Raises:
+            PlanError: where there are none.
+        """
+        coding, step = self.query.coding, self.lattice
+        if step is None or not isinstance(coding, ListCoding):
+            raise PlanError("records are no list of points, and have no steps in common")
+        asked = coding.center if self.center is None else self.center
+        about = asked if self.comes else frozen(coding.start)
+        return replace(
+            self,
+            query=replace(self.query, coding=replace(coding, step=step, center=about)),
+            count_step=None if self.count_step is None else 1.0,
+            center=None if np.array_equal(about, asked) else asked,
+        )
 
     @property
     def unit(self) -> Vector:
@@ -270,7 +321,7 @@ class MeanTotals(AbstractTotals):
     @property
     def rounding(self) -> Vector:
         """Half a step of each sum that the domain lets move; counts are exact."""
-        own = np.where(self.query.coding.slack > 0, 0.5, 0.0)
+        own = self.query.coding.rounding
         return frozen(own if self.count_step is None else np.append(own, 0.0))
 
     def answers(self, integers: Sequence[int]) -> Vector:

@@ -9,8 +9,7 @@ the grid is 2^-40 of it.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from lownoise.engines.codings import LARGEST_CODE
 from lownoise.errors import PlanError
-from lownoise.noise.totals import AbstractCountTotals, check_rows
+from lownoise.noise.totals import AbstractCountTotals, check_rows, lattice_of
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import packed
 from lownoise.sensitivity.relations import checked_relation
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.bodies import AbstractBody
 
-_BITS = 53  # of a float
 _OFF = 1e-9  # of what a query's greatest number is: how far its pivots may be from saying it
 
 
@@ -146,20 +144,18 @@ class QueryTotals(_RecordTotals):
 
     @cached_property
     def lattice(self) -> Vector:
-        """The greatest numbers whose whole multiples each record adds to a query, shape (r,).
+        """The greatest numbers whose whole multiples each record adds to a query, shape (r,)."""
+        return lattice_of(self._about)
 
-        Powers of two alone where multiples of these are beyond 2^53.
-        """
-        parts, powers = np.frexp(self._about)
-        whole = (parts * 2.0**_BITS).astype(np.int64)
-        lowest = np.where(whole != 0, whole & -whole, 1).astype(np.float64)
-        found = np.where(whole != 0, np.log2(lowest) + powers - _BITS, math.inf).min(axis=0)
-        power = np.exp2(np.where(np.isfinite(found), found, 0.0))
-        with np.errstate(over="ignore"):
-            multiples = np.abs(self._about) / power
-        exact = np.all(multiples <= 2.0**_BITS, axis=0)
-        common = np.gcd.reduce(np.where(exact, multiples, 0.0).astype(np.int64), axis=0)
-        return frozen(power * np.maximum(common, 1))
+    @property
+    def kinds(self) -> int:
+        """How many kinds of records there are, N."""
+        return self.question.record_count
+
+    @property
+    def on_lattice(self) -> QueryTotals:
+        """The same in the steps that records move queries by."""
+        return replace(self, step=self.lattice)
 
     @cached_property
     def codes(self) -> Integers:

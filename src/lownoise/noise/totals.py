@@ -33,6 +33,7 @@ class _All:
 
 
 _ALL = _All()
+_BITS = 53  # of a float
 
 
 class AbstractTotals(ABC):
@@ -143,6 +144,30 @@ class AbstractTotals(ABC):
     def rounding(self) -> Vector:
         """How far from what it adds a record's integers are at most, in steps, shape (r,)."""
         return frozen(np.zeros(self.length))
+
+
+def lattice_of(numbers: Vector) -> Vector:
+    """Return the greatest steps that each column's numbers are whole multiples of, shape (r,).
+
+    Powers of two alone where multiples of these are beyond 2^53.
+
+    Args:
+        numbers: shape (N, r).
+
+    Examples:
+        >>> lattice_of(np.array([[0.0, 0.25], [6.0, 0.5], [9.0, 0.0]]))
+        array([3.  , 0.25])
+    """
+    parts, powers = np.frexp(numbers)
+    whole = (parts * 2.0**_BITS).astype(np.int64)
+    lowest = np.where(whole != 0, whole & -whole, 1).astype(np.float64)
+    found = np.where(whole != 0, np.log2(lowest) + powers - _BITS, np.inf).min(axis=0)
+    power = np.exp2(np.where(np.isfinite(found), found, 0.0))
+    with np.errstate(over="ignore"):
+        multiples = np.abs(numbers) / power
+    exact = np.all(multiples <= 2.0**_BITS, axis=0)
+    common = np.gcd.reduce(np.where(exact, multiples, 0.0).astype(np.int64), axis=0)
+    return frozen(power * np.maximum(common, 1))
 
 
 def table_of(table: Any, unit: PrivacyUnit | None, each: TotalsQuery | None = None) -> Any:  # noqa: ANN401

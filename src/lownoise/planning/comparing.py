@@ -37,7 +37,7 @@ _NOTES = {  # the simplest first
     "geometric_residual": "whole numbers on residual spaces, independent, epsilon split",
     "geometric_histogram": "whole numbers on the count of every record",
     "discrete_staircase": "whole numbers on the answers, each of a staircase, epsilon split",
-    "discrete_k_norm": "whole numbers on all cells of a table, which add up to nothing",
+    "discrete_k_norm": "whole numbers of the shape of what one record can change",
     "randomized_response": "each record is answered for on its own",
     GAUSSIAN: "Gaussian noise of the shape of what one record can change",
     "k_norm": "noise of the shape of what one record can change",

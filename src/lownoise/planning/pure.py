@@ -35,18 +35,18 @@ from lownoise.planning.pure_noise import (
     ellipsoid_factor,
     independent,
     k_norm,
+    weighted_errors,
 )
 from lownoise.planning.pure_steps import (
-    discrete_staircases,
+    ended,
     fine,
     is_worth_lattice,
-    is_worth_stairs,
     is_worth_steps,
     profile,
     radial,
     staircase,
+    whole_numbers,
     within_lattice,
-    within_stairs,
 )
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
@@ -54,7 +54,7 @@ from lownoise.privacy import ApproxDP, PureDP
 from lownoise.questions import AbstractQueries, Mean
 from lownoise.release.additive import short
 from lownoise.release.guarantees import allowed
-from lownoise.release.pure_bound import fit_weights, middle, question_body
+from lownoise.release.pure_bound import fit_weights, question_body
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
 from lownoise.solvers import solve
@@ -96,7 +96,14 @@ def pure_means(question: Mean, request: Request) -> Builders:
     size = checked_size(request.size, relation)
     weights = checked_weights(request.weights, question)
     totals = _mean_totals(question, relation, size, _grid_epsilon(request))
-    return _builders(question, relation, request, weights, totals, {})
+    others: dict[str, Callable[[Setting], Mechanism]] = {}
+    if question.comes or not isinstance(relation, Change):
+        own, kept = question.domain, totals.coordinates.pivots
+        far = np.maximum(np.abs(own.lower), np.abs(own.upper))
+        width = (far if question.comes else own.upper - own.lower)[kept]
+        fit = _fit(question, weights, totals, request)
+        others.update(whole_numbers(question, request, totals, width, fit))
+    return _builders(question, relation, request, weights, totals, others)
 
 
 def pure_queries(question: AbstractQueries, request: Request) -> Builders:
@@ -119,24 +126,12 @@ def pure_queries(question: AbstractQueries, request: Request) -> Builders:
         "laplace_histogram": partial(_counts, LaplaceNoise),
         "randomized_response": lambda _: _response(question, size, request),
     }
-    moving = width > 0
-    most = float(np.max(totals.lattice[moving] / width[moving], initial=0.0))
-    on_lattice = {  # and the most of ε that one step of it can have
-        "geometric": (most, partial(_on_lattice, question, _geometric)),
-        "geometric_histogram": (1.0 if size is None else 0.5, partial(_counts, GeometricNoise)),
-    }
-    others |= {
-        name: partial(_ended, build, within_lattice(one * request.epsilon))
-        for name, (one, build) in on_lattice.items()
-        if request.mechanism == name or is_worth_lattice(one * request.epsilon)
-    }
-    steps = np.rint(width[moving] / totals.lattice[moving]) * request.rows
-    named = request.mechanism == "discrete_staircase"
-    if named or (request.mechanism is None and is_worth_stairs(steps, request.epsilon)):
-        part = within_stairs(request.epsilon)
-        build = partial(_on_lattice, question, discrete_staircases)
-        others["discrete_staircase"] = partial(_ended, build, part)
-    return _builders(question, relation, request, question.weights, totals, others)
+    most, weights = (1.0 if size is None else 0.5) * request.epsilon, question.weights
+    others.update(whole_numbers(question, request, totals, width, weights))
+    if request.mechanism == "geometric_histogram" or is_worth_lattice(most):
+        build = partial(_counts, GeometricNoise)
+        others["geometric_histogram"] = partial(ended, build, within_lattice(most))
+    return _builders(question, relation, request, weights, totals, others)
 
 
 def _mean_totals(
@@ -213,12 +208,10 @@ def _builders(
 ) -> Builders:
     """Return what makes a plan of each mechanism."""
     budget, order = _bounded(request), checked_order(request.order)
-    fit = weights
-    if isinstance(question, Mean) and totals.size is None:
-        fit, _ = fit_weights(question, weights, order)
+    fit = _fit(question, weights, totals, request)
     setting = Setting(
         totals=totals,
-        weighted=_weighted(totals, fit, question),
+        weighted=weighted_errors(totals, fit, question),
         epsilon=allowed(budget),
         delta=budget.delta if isinstance(budget, ApproxDP) else 0.0,
         order=order,
@@ -266,6 +259,15 @@ def _builders(
         return Plan(terms, status="the best of those available")
 
     return {name: partial(planned, name) for name in mechanisms}
+
+
+def _fit(
+    question: Mean | AbstractQueries, weights: Vector, totals: AbstractTotals, request: Request
+) -> Vector:
+    """Return what errors matter that noise is fitted to: of means that come with a count, of it."""
+    if not isinstance(question, Mean) or totals.size is not None:
+        return weights
+    return fit_weights(question, weights, checked_order(request.order))[0]
 
 
 def _finely(mechanism: Mechanism) -> Mechanism:
@@ -342,39 +344,6 @@ def _around(
         if multipliers is not None:
             setting = replace(setting, totals=replace(totals, multipliers=multipliers))
     return noise(setting, shape.scaled(1 / step))
-
-
-def _weighted(totals: AbstractTotals, weights: Vector, question: Mean | AbstractQueries) -> Vector:
-    """Return the matrix from integers to weighted errors: of sums, about the middle."""
-    embed, unit = totals.embed, totals.unit
-    if isinstance(totals, MeanTotals) and isinstance(question, Mean):
-        embed = totals.embed_about(middle(question.domain))
-    return weights * unit if embed is None else weights[:, None] * embed * unit
-
-
-def _ended(
-    build: Callable[[Setting], AdditiveMechanism], part: float, setting: Setting
-) -> AdditiveMechanism:
-    """Return noise that is made of a part of ε, where its scales end."""
-    alone = part == 1 or setting.shared is not None
-    return build(setting if alone else replace(setting, epsilon=setting.epsilon * part))
-
-
-def _geometric(setting: Setting) -> AdditiveMechanism:
-    return independent(setting, GeometricNoise)
-
-
-def _on_lattice(
-    question: AbstractQueries,
-    noise: Callable[[Setting], AdditiveMechanism],
-    setting: Setting,
-) -> AdditiveMechanism:
-    """Return noise in whole numbers on the answers, in steps that all records move them by."""
-    totals = setting.totals
-    assert isinstance(totals, QueryTotals)  # noqa: S101 (of linear queries)
-    totals = replace(totals, step=totals.lattice)
-    weighted = _weighted(totals, question.weights, question)
-    return noise(replace(setting, totals=totals, weighted=weighted))
 
 
 def _counts(law: type[AbstractIndependentNoise], setting: Setting) -> AdditiveMechanism:

@@ -15,13 +15,16 @@ from lownoise.errors import PlanError
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import distance_within
 from lownoise.noise.independent import LaplaceNoise
+from lownoise.noise.means import MeanTotals
 from lownoise.noise.mechanism import covering
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.pure import KNormNoise, ellipsoid_norm
 from lownoise.noise.units import exchange
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.planning.scales import few_changes, least_scales, met_scales, scales_of_order
+from lownoise.questions import Mean
 from lownoise.release.guarantees import MOST_EPSILON, pure_cost
+from lownoise.release.pure_bound import middle
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.norms import norm_of
 
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy import Shared
     from lownoise.privacy.units import PrivacyUnit
+    from lownoise.questions import AbstractQueries
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import AbstractNorm
@@ -269,6 +273,16 @@ def _scaled(
     scales: Vector, law: Callable[[Vector], AbstractNoise]
 ) -> Callable[[float], AbstractNoise]:
     return lambda factor: law(frozen(scales * factor))
+
+
+def weighted_errors(
+    totals: AbstractTotals, weights: Vector, question: Mean | AbstractQueries
+) -> Vector:
+    """Return the matrix from integers to weighted errors: of sums, about the middle."""
+    embed, unit = totals.embed, totals.unit
+    if isinstance(totals, MeanTotals) and isinstance(question, Mean):
+        embed = totals.embed_about(middle(question.domain))
+    return weights * unit if embed is None else weights[:, None] * embed * unit
 
 
 def squared_error(mechanism: AdditiveMechanism, setting: Setting) -> float:

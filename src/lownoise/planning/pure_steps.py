@@ -12,6 +12,13 @@ import numpy as np
 
 from lownoise.certificate.staircase import least_first, staircase_ratio
 from lownoise.errors import PlanError
+from lownoise.noise.discrete_k_norm import (
+    MOST_STEPS,
+    counts_cells,
+    has_lattice,
+    is_table,
+    lattice_noise,
+)
 from lownoise.noise.discrete_staircase import (
     MOST_WIDTH,
     DiscreteStaircaseNoise,
@@ -23,7 +30,12 @@ from lownoise.noise.pure import KNormNoise, ellipsoid_norm
 from lownoise.noise.radial import RadialNoise
 from lownoise.noise.staircase import StaircaseNoise
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.pure_noise import ellipsoid_factor, independent, squared_error
+from lownoise.planning.pure_noise import (
+    ellipsoid_factor,
+    independent,
+    squared_error,
+    weighted_errors,
+)
 from lownoise.privacy import ApproxDP
 from lownoise.privacy.units import rows_of
 from lownoise.release.guarantees import allowed, pure_cost
@@ -33,8 +45,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise import AdditiveMechanism
+    from lownoise.noise.means import MeanTotals
+    from lownoise.noise.queries import QueryTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.pure_noise import Setting
+    from lownoise.planning.request import Request
+    from lownoise.questions import AbstractQueries, Mean
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.norms import AbstractNorm
     from lownoise.solvers.radial import RadialFit
@@ -129,7 +145,66 @@ def is_worth_stairs(steps: Vector, epsilon: float) -> bool:
     return bool(found <= _LESS * np.sum(usual))
 
 
-def discrete_staircases(setting: Setting) -> AdditiveMechanism:
+def whole_numbers(
+    question: Mean | AbstractQueries,
+    request: Request,
+    totals: MeanTotals | QueryTotals,
+    width: Vector,
+    weights: Vector,
+) -> dict[str, Callable[[Setting], AdditiveMechanism]]:
+    """Return what makes noise on the answers in whole numbers, where it is named or worth it.
+
+    Args:
+        question: what is asked.
+        request: how it was asked.
+        totals: the sums, which have steps in common that records move them by.
+        width: how far a record moves each sum, shape (r,).
+        weights: what one unit of each answer's error matters, shape (m,).
+    """
+    named, epsilon, lattice = request.mechanism, request.epsilon, totals.lattice
+    if lattice is None:
+        return {}
+    steps = np.rint((width / lattice)[width > 0])
+    most = float(np.max(1 / np.maximum(steps, 1), initial=0.0)) * epsilon  # of one step
+
+    few = totals.kinds <= totals.length + 1 and np.all(steps <= MOST_STEPS)
+    several = named is None and totals.length > 1 and is_worth_lattice(epsilon / 2)
+    table = bool(several and few) and has_lattice(totals.on_lattice.changes)
+    stairs = named is None and is_worth_stairs(steps * request.rows, epsilon)
+    whole = (
+        ("geometric", is_worth_lattice(most), _geometric, within_lattice(most)),
+        ("discrete_staircase", stairs, _discrete_staircases, within_stairs(epsilon)),
+        ("discrete_k_norm", table, _discrete_k_norm, within_lattice(epsilon)),
+    )
+
+    def on_lattice(
+        noise: Callable[[Setting], AdditiveMechanism], setting: Setting
+    ) -> AdditiveMechanism:
+        """Return the noise, in steps that all records move answers by."""
+        own = totals.on_lattice
+        weighted = weighted_errors(own, weights, question)
+        return noise(replace(setting, totals=own, weighted=weighted))
+
+    return {
+        name: partial(ended, partial(on_lattice, noise), part)
+        for name, worth, noise, part in whole
+        if worth or name == named
+    }
+
+
+def ended(
+    build: Callable[[Setting], AdditiveMechanism], part: float, setting: Setting
+) -> AdditiveMechanism:
+    """Return noise that is made of a part of ε, where its scales end."""
+    alone = part == 1 or setting.shared is not None
+    return build(setting if alone else replace(setting, epsilon=setting.epsilon * part))
+
+
+def _geometric(setting: Setting) -> AdditiveMechanism:
+    return independent(setting, GeometricNoise)
+
+
+def _discrete_staircases(setting: Setting) -> AdditiveMechanism:
     """Return discrete staircases as wide as numbers move, ε split over them as of other noise.
 
     Args:
@@ -143,6 +218,24 @@ def discrete_staircases(setting: Setting) -> AdditiveMechanism:
         raise PlanError("steps are too many for a discrete staircase; take another mechanism")
     widths = np.maximum(np.floor(moves), 1).astype(np.int64)  # of whole numbers, rounded up
     return independent(setting, partial(DiscreteStaircaseNoise.least, widths))
+
+
+def _discrete_k_norm(setting: Setting) -> AdditiveMechanism:
+    """Return K-norm noise on the lattice of one table, or of independent records.
+
+    Args:
+        setting: whose integers records move by whole steps.
+
+    Raises:
+        PlanError: where records are no such, answers are no counts of a table's cells, or ε is too
+            little or too much.
+    """
+    body = setting.body
+    if is_table(body) and not counts_cells(setting.totals.embed):
+        raise PlanError("answers are more than counts of the cells of one table")
+    scale = (2.0 if is_table(body) else 1.0) * rows_of(setting.unit) / setting.epsilon
+    one = lattice_noise(body, scale)
+    return setting.made(one.scaled)
 
 
 def is_worth_steps(setting: Setting) -> bool:

@@ -21,6 +21,7 @@ from lownoise.kinds import expect, numbers, row_of
 from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import distance_within
+from lownoise.noise.discrete_k_norm import DiscreteKNormNoise, counts_cells
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.groups import AbstractGroupTotals
 from lownoise.noise.parity import ParityNoise, ParityTotals, law_steps, parity_noise, parity_steps
@@ -379,9 +380,10 @@ def _mechanism(
         )
     distance = _distance(budget_from_dict(fields["budget"]))
     changes = exchange(totals.changes, totals.becoming) if _SUMS in fields else totals.changes
-    return AdditiveMechanism(
-        totals, added_from_dict(fields["noise"], name, changes, totals.length, distance)
-    )
+    noise = added_from_dict(fields["noise"], name, changes, totals.length, distance)
+    if isinstance(noise, DiscreteKNormNoise) and not counts_cells(totals.embed):
+        raise FileError("discrete_k_norm is of counts of a table's cells, and answers are more")
+    return AdditiveMechanism(totals, noise)
 
 
 def _distance(budget: Budget) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from lownoise.engines import TotalsQuery
 from lownoise.errors import FileError, quoted
 from lownoise.kinds import expect, numbers
-from lownoise.noise.means import MeanTotals, coding_for
+from lownoise.noise.means import DOMAIN, START, MeanTotals, coding_for
 from lownoise.noise.parity import ParityTotals
 from lownoise.noise.queries import HistogramTotals, QueryTotals, queries_follow
 from lownoise.numbers.arguments import checked_order
@@ -26,6 +26,7 @@ from lownoise.release.encoding import (
     relation_from_dict,
 )
 from lownoise.sensitivity.relations import RELATIONS, Change, word_of
+from lownoise.sets.domains import Points
 from lownoise.sets.domains.coordinates import Coordinates
 
 if TYPE_CHECKING:
@@ -60,16 +61,20 @@ def mean_totals_from_dict(fields: dict[str, Any], question: Mean) -> MeanTotals:
         raise FileError("relation.change has not one coordinate a column")
     chosen = coordinates_from_dict(noise, question.domain)
     step = numbers(noise["step"], "noise.step", chosen.pivots.size)
-    for name, values in (("noise.step", step), ("noise.count_step", [count_step or 1.0])):
-        if any(math.frexp(float(s))[0] != 0.5 for s in values):  # noqa: PLR2004
-            raise FileError(f"{name} is not made of powers of two")
+    listed = isinstance(question.domain, Points)
+    powers = all(math.frexp(s)[0] == 0.5 for s in step.tolist())  # noqa: PLR2004
+    if not (powers or (listed and np.all(step > 0))):
+        raise FileError("noise.step is not made of powers of two")
+    if math.frexp(count_step or 1.0)[0] != 0.5:  # noqa: PLR2004
+        raise FileError("noise.count_step is not made of powers of two")
     about = None
     if "about" in noise:
-        expect("noise.about", noise["about"], ("domain",))
-        if by_size:
+        expect("noise.about", noise["about"], (DOMAIN, START) if listed else (DOMAIN,))
+        starts = noise["about"] == START
+        if by_size and not starts:
             raise FileError("noise.about is for sums, and the relation has means")
-        about = question.domain.center
-    return MeanTotals(
+        about = frozen(question.domain.start) if starts else question.domain.center
+    totals = MeanTotals(
         query=TotalsQuery(coding_for(question, chosen, step, about), question.drops_missing),
         relation=relation,
         size=size,
@@ -79,6 +84,10 @@ def mean_totals_from_dict(fields: dict[str, Any], question: Mean) -> MeanTotals:
         center=None if about is None else question.center,
         comes=question.comes,
     )
+    lattice = totals.lattice
+    if not powers and (lattice is None or not np.array_equal(step, lattice)):
+        raise FileError("noise.step is not made of powers of two, nor what all points are apart by")
+    return totals
 
 
 def multipliers_of(noise: dict[str, Any]) -> Vector | None:
