@@ -337,8 +337,7 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             given = [[x * (i == j) for j in range(d)] for i, x in enumerate(given)] if not self.dense else given
             self.rows = table(given, "image.factor", d, wholes([base["size"]], "image.base.size", below=WIDEST)[0])
             self.sizes = [sum((abs(F(x)) for x in self.rows[i]), ZERO) for i in self.pivots]
-        if "about" in noise:  # the first point of a list
-            one_of(noise["about"], "noise.about", "start")
+        if "about" in noise and one_of(noise["about"], "noise.about", "start"):
             self.center = self.rows[0] if self.kind == "points" else false("noise.about is of lists")
         if any(math.frexp(s)[0] != 0.5 for s in self.step) and not (self.kind == "points" and all(
                 F(row[i]) % F(s) == F(self.center[i]) % F(s) for row in self.rows for i, s in each(self.pivots, self.step))):

@@ -42,10 +42,10 @@ from lownoise.planning.pure_steps import (
     fine,
     is_worth_lattice,
     is_worth_steps,
+    lattice_builders,
     profile,
     radial,
     staircase,
-    whole_numbers,
     within_lattice,
 )
 from lownoise.planning.release_plan import Plan
@@ -102,7 +102,7 @@ def pure_means(question: Mean, request: Request) -> Builders:
         far = np.maximum(np.abs(own.lower), np.abs(own.upper))
         width = (far if question.comes else own.upper - own.lower)[kept]
         fit = _fit(question, weights, totals, request)
-        others.update(whole_numbers(question, request, totals, width, fit))
+        others.update(lattice_builders(question, request, totals, width, fit))
     return _builders(question, relation, request, weights, totals, others)
 
 
@@ -127,7 +127,7 @@ def pure_queries(question: AbstractQueries, request: Request) -> Builders:
         "randomized_response": lambda _: _response(question, size, request),
     }
     most, weights = (1.0 if size is None else 0.5) * request.epsilon, question.weights
-    others.update(whole_numbers(question, request, totals, width, weights))
+    others.update(lattice_builders(question, request, totals, width, weights))
     if request.mechanism == "geometric_histogram" or is_worth_lattice(most):
         build = partial(_counts, GeometricNoise)
         others["geometric_histogram"] = partial(ended, build, within_lattice(most))

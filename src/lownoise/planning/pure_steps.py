@@ -145,7 +145,7 @@ def is_worth_stairs(steps: Vector, epsilon: float) -> bool:
     return bool(found <= _LESS * np.sum(usual))
 
 
-def whole_numbers(
+def lattice_builders(
     question: Mean | AbstractQueries,
     request: Request,
     totals: MeanTotals | QueryTotals,
@@ -171,7 +171,7 @@ def whole_numbers(
     several = named is None and totals.length > 1 and is_worth_lattice(epsilon / 2)
     table = bool(several and few) and has_lattice(totals.on_lattice.changes)
     stairs = named is None and is_worth_stairs(steps * request.rows, epsilon)
-    whole = (
+    known = (
         ("geometric", is_worth_lattice(most), _geometric, within_lattice(most)),
         ("discrete_staircase", stairs, _discrete_staircases, within_stairs(epsilon)),
         ("discrete_k_norm", table, _discrete_k_norm, within_lattice(epsilon)),
@@ -187,7 +187,7 @@ def whole_numbers(
 
     return {
         name: partial(ended, partial(on_lattice, noise), part)
-        for name, worth, noise, part in whole
+        for name, worth, noise, part in known
         if worth or name == named
     }
 
