@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""K-norm noise on the lattice of tables of counts that add up to a public number.
+"""K-norm noise on lattices: of tables that add up to a public number, and of independent records.
 
 One record that becomes another moves two cells by 1 and −1. The hull of these moves is the unit
 ball of ‖z‖ = ½Σ|zᵢ| over all n cells, z with the sum 0; so whole numbers of that sum with chances ∝
