@@ -20,7 +20,9 @@ import befallen
 import sparks
 from crash import harness
 
-FILES = (*harness.CLOSELY, *harness.COARSELY)
+FILES = (*harness.CLOSELY, *harness.COARSELY, "release/folders.py", "release/members.py")
+ROWS = ("double(id) AS x", "double(id % 2) AS y", "double(id % 2) AS z")
+BETWEEN = "engines/spark.py:fold:return"  # of several questions: before distinct records come
 STEPS = (
     "a task",  # on an executor, while the driver waits for it
     "engines/spark.py:fold:return",
@@ -51,11 +53,12 @@ class Copying(befallen.Steps):
 
     def _step(self, file, frame, event):
         super()._step(file, frame, event)
-        own = {path.name: path.read_bytes() for path in self._folder.iterdir()}
+        own = {path: path.read_bytes() for path in self._folder.rglob("*") if path.is_file()}
         if own != self._last:
-            (self._copies / f"{len(self.names)}").mkdir()
-            for name, content in own.items():
-                (self._copies / f"{len(self.names)}" / name).write_bytes(content)
+            for path, content in own.items():
+                copy = self._copies / f"{len(self.names)}" / path.relative_to(self._folder)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(content)
             self._last = own
 
 
@@ -77,7 +80,7 @@ def driven(job):
         conf = SparkConf(_jconf=context.getConf())
         own = SparkContext(gateway=gateway, jsc=context, conf=conf)
         own.pythonExec = sys.executable
-        return job(SparkSession(own).range(6).selectExpr("double(id) AS x", "double(id % 2) AS y"))
+        return job(SparkSession(own).range(6).selectExpr(*ROWS))
 
     return run
 
@@ -94,15 +97,50 @@ def on_disk(folder):
     return [sha256(ledger).hexdigest(), *(name for name, _ in files)]
 
 
-def left_at(copies, names, plan, table):
+def left_at(copies, names, plan, table, ending=".json", left=harness.left):
     """Return what a driver leaves that dies at each of the steps that changed something."""
     facts = []
     for folder in sorted(copies.iterdir(), key=lambda own: int(own.name)):
-        fact = {"at": names[int(folder.name) - 1], "disk": on_disk(folder), **harness.left(folder)}
+        step = int(folder.name)
+        fact = {"step": step, "at": names[step - 1], "disk": on_disk(folder), **left(folder)}
         for name in ("again", "too-many"):
-            fact[name] = harness.attempt(harness.whole(plan, table, folder, f"{name}.json"))
-        facts.append({**fact, "after": harness.left(folder)})
+            fact[name] = harness.attempt(harness.whole(plan, table, folder, f"{name}{ending}"))
+        facts.append({**fact, "after": left(folder)})
     return facts
+
+
+def several():
+    """Return a plan of two questions, one of which is read in a query of its own, and a table."""
+    import numpy as np
+
+    import lownoise as ln
+    from lownoise.engines.memory import MemorySource
+
+    wide = ln.Marginals({"y": 2, "z": 2, "x": 1 << 21}, sets=[["y"], ["y", "z"]], outside="extra")
+    asked = {"mean": ln.Mean(["x"], ln.Box([0], [10])), "wide": wide}
+    plan = ln.together(asked, budget=ln.zcdp(0.1), relation="add_remove")
+    ids = np.arange(6.0)
+    return plan, MemorySource({"x": ids, "y": ids % 2, "z": ids % 2})
+
+
+def left_of_several(folder):
+    """Return as `harness.left`, of whole folders of releases of several questions."""
+    import lownoise as ln
+    from lownoise.privacy import Ledger
+
+    ledger = Ledger(folder / "ledger", "d")
+    entries = {e.id: e.state for e in ledger.entries()}
+    found = [ln.JointRelease.load(p.parent) for p in sorted(folder.glob("*/together.json"))]
+    numbers = [own["mean"].spend.number for own in found]
+    return {
+        "states": list(entries.values()),
+        "spent": ledger.spent().rho,
+        "budget": ledger.budget().rho,
+        "files": len(found),
+        "paid": [entries.get(number) for number in numbers],
+        "numbers": numbers,
+        "lengths": [len(own) for own in found],
+    }
 
 
 def main(root):
@@ -112,10 +150,11 @@ def main(root):
     opened(sparks.session().range(1), Columns(["id"]))  # which asks the executors, once
     plan, (table, _) = harness.prepare()
 
-    def release(folder, steps, at=None, name="release.json"):
+    def release(folder, steps, at=None, name="release.json", plan=plan):
         def job(rows):
             if at == "a task":
-                rows = rows.mapInArrow(partial(killing, os.getpid()), "x double, y double")
+                kinds = ", ".join(f"{column} double" for column in rows.columns)
+                rows = rows.mapInArrow(partial(killing, os.getpid()), kinds)
             return steps.during(harness.whole(plan, rows, folder, name))()
 
         return harness.outcome(harness.child(driven(job)))
@@ -133,6 +172,12 @@ def main(root):
     steps = Copying(harness.fresh(root / "whole", 0.2), root / "copies")
     done = release(root / "whole", steps)
     assert done["code"] == 0, done
+    pair, rows = several()
+    between = release(harness.fresh(root / "s", 0.2), DyingAt(BETWEEN), plan=pair, name="release")
+    (root / "s-copies").mkdir()
+    steps = Copying(harness.fresh(root / "s-whole", 0.2), root / "s-copies")
+    both = release(root / "s-whole", steps, plan=pair, name="release")
+    assert both["code"] == 0, both
     return {
         "killed": killed,
         "again": again,
@@ -140,6 +185,9 @@ def main(root):
         "known": known,
         "names": done["said"],
         "swept": left_at(root / "copies", done["said"], plan, table),
+        "between": {**between, **left_of_several(root / "s")},
+        "several": both["said"],
+        "swept several": left_at(root / "s-copies", both["said"], pair, rows, "", left_of_several),
     }
 
 

@@ -60,6 +60,46 @@ def test_what_a_driver_leaves_at_any_step_is_paid_and_the_rest_can_be_spent(foun
     assert all(fact["disk"] in [own["disk"] for own in facts] for fact in found["killed"])
 
 
+def test_a_driver_that_dies_at_any_step_of_several_questions_has_paid_before_the_first_answer(
+    found,
+):
+    """Two passes of which the second is a query of its own; a spend is reserved through both."""
+    names, facts = found["several"], found["swept several"]
+    stages = [
+        "privacy/ledger.py:reserve:call",
+        "privacy/ledger.py:reserve:return",
+        "engines/spark.py:fold:call",
+        "engines/spark.py:fold:return",
+        "engines/spark.py:group_sums:call",
+        "privacy/ledger.py:settle:call",
+        "privacy/ledger.py:settle:return",
+        "planning/joint.py:save:call",
+    ]
+    begun = [names.index(name) + 1 for name in stages]
+    assert begun == sorted(begun)
+    asked, reserved, *_, settling, settled, _ = begun
+    left = {}
+    for step in range(1, len(names) + 1):
+        fact = max((own for own in facts if own["step"] <= step), key=lambda own: own["step"])
+        left[step] = (*fact["states"], fact["files"])
+    assert {left[k] for k in range(1, asked)} == {(0,)}
+    assert {left[k] for k in range(reserved, settling)} == {("reserved", 0)}
+    assert {left[k] for k in range(settled, len(names))} == {("settled", 0), ("settled", 1)}
+    assert left[len(names)] == ("settled", 1)
+    for fact in facts:
+        assert_paid(fact)
+        assert fact["again"] == "ok", fact
+        assert (fact["too-many"] == "ok") == (fact["states"] == []), fact
+        assert_paid(fact["after"])
+    # a folder that is not whole is no release
+    unfinished = [fact for fact in facts if fact["files"] == 0 and fact["states"] == ["settled"]]
+    assert len(unfinished) > 4
+    # and one does die there, between the passes
+    assert found["between"]["code"] == -9
+    assert_paid(found["between"])
+    assert (found["between"]["states"], found["between"]["files"]) == (["reserved"], 0)
+
+
 def test_the_steps_are_those_of_a_release_in_memory_and_sparks_own(found):
     paying = [{n for n in found[own] if n.startswith(PAYS)} for own in ("known", "names")]
     assert paying[0] == paying[1]

@@ -12,6 +12,7 @@ import signal
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pyspark.sql
@@ -21,10 +22,11 @@ from tests.units import test_units as units
 
 import lownoise as ln
 import sparks
-from lownoise.engines import AbstractFold, TotalsQuery, memory, opening, spark
+from lownoise.engines import AbstractFold, TotalsQuery, executors, memory, opening, spark
 from lownoise.engines.queries import totals_query
 from lownoise.engines.source import Columns
 from lownoise.errors import EngineError, TableError
+from lownoise.noise.totals import table_of
 from lownoise.privacy.units import PrivacyUnit
 
 # pyspark leaves it to Python to close its sockets
@@ -246,50 +248,79 @@ def test_tasks_that_fail_and_partitions_that_are_made_again_add_nothing(cached):
         table.unpersist()
 
 
-def test_an_executor_that_dies_at_any_step_of_a_fold_adds_nothing(tmp_path, monkeypatch):
-    """The first attempt at a partition dies at a step of what adds its rows up, and is made again.
+# of tasks of one stage each dies in an attempt of its own
+RUNS = {
+    "of the first rows": (
+        PrivacyUnit("u", 2, ("word",)),
+        {"rows": 0, "numbered": 1, "folded": 0, "packed": 0},
+    ),
+    "of totals": (
+        PrivacyUnit("u", None, total=ln.Box([0], [5])),
+        {"rows": 0, "unit_parts": 1, "units": 0, "folded": 1, "packed": 0},
+    ),
+}
+BEHIND = {"units", "folded", "packed"}  # a shuffle, where there may be one part
 
-    A step is a call or a return of the package's, or a line of the fold itself; every ninth is
-    tried, from before the first row to behind the last.
-    """
-    root, parts, stride = str(Path(spark.__file__).parent), 10, 9
 
-    def dying(work, batches):
+def dying(name, attempt, folder):
+    """Return a task that dies in one attempt, at a place that its partition chooses."""
+    last = name in BEHIND
+
+    def run(*given):
         import os
         import signal
-        import sys
-        from pathlib import Path
 
         from pyspark import TaskContext
 
         from lownoise.engines import executors
 
-        task, step = TaskContext.get(), 0
+        task = TaskContext.get()
+        place = (task.partitionId() + 3 * last) % 4
 
-        def trace(frame, event, _):
-            nonlocal step
-            if not frame.f_code.co_filename.startswith(root):
-                return None
-            frame.f_trace_lines = frame.f_code.co_name == "folded"
-            step += 1
-            if step == stride * task.partitionId() + 1:
-                (Path(tmp_path) / str(step)).touch()
+        def die(at):
+            if (at, task.attemptNumber()) == (place, attempt):
+                (Path(folder) / f"{name} {at}").touch()
                 os.kill(os.getpid(), signal.SIGKILL)
-            return trace
 
-        if task.attemptNumber() == 0:
-            sys.settrace(trace)
-        yield from executors.folded(work, batches)
-        sys.settrace(None)
+        die(0)  # before it has read a row
+        for batch in getattr(executors, name)(*given):
+            die(1)  # with a batch that nobody has
+            yield batch
+            die(2)  # with one that somebody has
+        die(3)  # behind its last row
 
-    monkeypatch.setattr(spark.executors, "folded", dying)
-    table = sparks.session().range(0, 999, 1, parts).selectExpr("double(id % 7) AS x")
-    query = TotalsQuery(contract.coding([0], [5], names=("x",)), drops_missing=False)
-    values = np.arange(999.0)[:, None] % 7
-    assert totals_query(query).of(table) == memory.totals(query, values)
-    died = sorted(int(path.name) for path in tmp_path.iterdir())
-    assert died == list(range(1, stride * len(died) + 1, stride))
-    assert 4 < len(died) < parts  # so that the last were beyond the last step
+    return run
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_an_executor_that_dies_in_any_task_adds_nothing(run, tmp_path, monkeypatch):
+    unit, tasks = RUNS[run]
+    rows = pd.DataFrame({"x": np.arange(400.0) % 7, "u": [f"{i // 3}" for i in range(400)]})
+    rows["word"] = [f"w{i % 11}" for i in range(400)]
+    each = TotalsQuery(contract.coding([0], [5], names=("x",)), drops_missing=False)
+    paths = [tmp_path / f"{i}.csv" for i in range(4)]
+    for i, path in enumerate(paths):
+        rows[100 * i : 100 * i + 100].to_csv(path, index=False)
+    known = memory.MemorySource({name: rows[name].to_numpy() for name in rows})
+    died = tmp_path / "died"
+    died.mkdir()
+    for name, attempt in tasks.items():
+        monkeypatch.setattr(spark.executors, name, dying(name, attempt, died))
+    sparks.session()
+    found, expected = (
+        totals_query(each).of(table_of(own, unit, each))
+        for own in (ln.Table(paths, engine="spark"), known)
+    )
+    assert found == expected
+    names = {path.name for path in died.iterdir()}
+    assert {f"{name} {place}" for name in {*tasks} - BEHIND for place in range(4)} <= names
+    assert {f"{name} 3" for name in BEHIND & {*tasks}} <= names
+
+
+def test_every_task_of_executors_is_among_those_that_die():
+    made = {name for name, own in vars(executors).items() if hasattr(own, "__wrapped__")}
+    # one of these reads no table
+    assert made - {"quiet", "probe"} == set().union(*(tasks for _, tasks in RUNS.values()))
 
 
 def test_a_frame_of_spark_connect_is_refused_before_anything_is_asked_of_it(tmp_path):
