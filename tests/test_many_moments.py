@@ -298,6 +298,7 @@ def test_intervals_are_those_of_the_delta_method(relation):
     assert np.allclose(ends.mean(axis=1), numbers(answers))
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("budget", [ln.zcdp(50.0), ln.pure_dp(500.0)], ids=str)
 def test_moments_by_groups_are_those_of_each_group(budget):
     random = np.random.default_rng(SEED)
@@ -337,6 +338,7 @@ def test_too_many_moments_by_groups_of_a_public_number_of_rows_are_refused():
         ln.plan(question, budget=ln.zcdp(1.0), relation="substitute", size=100)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("cell", ["s=m", "t=1", "all rows"])
 def test_groups_of_a_public_number_of_rows_have_the_noise_of_their_answers(cell):
     """Against the covariance of all answers; there the count of all rows has no noise."""

@@ -156,7 +156,7 @@ def test_weights_and_orders_have_bounds_on_both_sides(d, order):
 ASKED = [(n, b) for n in BOXES for b in (BUDGETS if len(BOXES[n][0]) <= 2 else BUDGETS[:1])]
 
 
-@pytest.mark.grid(1)
+@pytest.mark.grid(0)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("name", "budget"), ASKED, ids=str)
 def test_whatever_plans_releases_what_was_asked_and_verifies(name, relation, budget, tmp_path):
@@ -244,7 +244,7 @@ def simulated(relation, budget, draws, columns=CORRELATED):
 
 
 # 3,000 draws: a standard error of a coverage of 0.95 is 0.004, and 0.025 is above six of them
-@pytest.mark.grid(1)
+@pytest.mark.grid(0)
 @pytest.mark.parametrize(
     ("relation", "budget"),
     [("substitute", ln.zcdp(0.02)), ("add_remove", ln.zcdp(0.02)), ("substitute", ln.pure_dp(1.0))],

@@ -38,7 +38,7 @@ def test_each_value_of_a_small_factor_is_met_and_each_family_of_a_large_one(plac
 @pytest.mark.parametrize("n", [1, 5, 40])
 @pytest.mark.parametrize("least", [1, 3, 8])
 def test_as_many_stay_as_are_asked_for_evenly_from_any_place(n, least):
-    cases = grid(number=range(n))
+    cases = grid(number=range(n), alike=["a"])
     for place in range(2 * n):
         kept = first_tier(cases, 0, least, place=place)
         assert len(kept) == min(n, least)

@@ -6,7 +6,7 @@ law `make test` runs the cases that are first to show something new, and `make s
 
 * of an argument with at most twelve values (a relation, an order, an engine) each value is met, in
   some setting; of one with more, each family of values: what a value says is its `family`, or else
-  its class. `grid(3)` says so of up to three values;
+  its class. `grid(3)` says so of up to three values, and `grid(0)` asks for neither;
 * at least one case stays, or as many as the mark asks for, evenly over the grid: `grid(least=8)`.
 
 The laws of a module begin at different places of their grids, so that a list of members that they
@@ -33,7 +33,7 @@ def first_tier(
 
     Args:
         cases: each case's value of every argument.
-        each: each value is met of an argument that has at most so many, else each family.
+        each: of an argument with at most so many values each is met, else each family; 0 for none.
         least: how many cases stay at least, if there are as many.
         place: at which case to begin.
     """
@@ -42,10 +42,10 @@ def first_tier(
     few = {name for name, own in values.items() if len(own) <= each}
     spread = [(place + i * n // least) % n for i in range(least)]
     met: set[Any] = set()
-    kept = set()
-    for at in (*spread, *((place + i) % n for i in range(n))):
+    kept = set(spread)
+    for at in (*spread, *((place + i) % n for i in range(n if each else 0))):
         shown = {(name, _key(v) if name in few else _family(v)) for name, v in cases[at].items()}
-        if shown - met or at in spread:
+        if shown - met:
             kept.add(at)
             met |= shown
     return sorted(kept)

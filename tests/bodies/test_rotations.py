@@ -81,6 +81,7 @@ def test_nothing_reaches_farther(name):
         assert least * (1 - 1e-9) <= bound <= least * 3, kind
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", SETS)
 def test_of_noise_that_turns_along_nothing_is_lost(name):
     for kind, (body, center) in bodies(SETS[name]).items():
@@ -104,6 +105,7 @@ def test_an_average_is_what_turns_leave():
     assert np.allclose(body.rotated.averaged(form), mean, atol=0.1)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("domain", "gap"),
     [

@@ -123,6 +123,7 @@ def test_the_best_mechanism_of_a_few_bits_is_above_the_bound(epsilon):
     assert 0.7 * best < bound <= best * (1 + 1e-7)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("d", "least"), [(4, 0.00474), (8, 0.00856), (16, 0.01447)])
 def test_corners_of_a_box_prove_more_than_its_widths(d, least):
     mean = ln.Mean([f"x{i}" for i in range(d)], ln.Box([0] * d, [1] * d))

@@ -141,7 +141,7 @@ def covered(document):
     return any(own.holds for own in checks if own.name.startswith("noise covers"))
 
 
-@pytest.mark.grid(1, least=6)
+@pytest.mark.grid(1, least=4)
 @pytest.mark.parametrize("name", FILES)
 def test_no_edit_makes_false_things_hold(name):
     document = json.loads(FILES[name]())

@@ -52,7 +52,7 @@ def run_here(command):
 WITH_CODE = [p for p in PAGES if {"python", "console"} & {kind for kind, _ in snippets(p)}]
 
 
-@pytest.mark.grid(1, least=5)
+@pytest.mark.grid(1, least=4)
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # pages are short
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda p: p.name)
 def test_every_snippet_runs(page, tmp_path, monkeypatch):

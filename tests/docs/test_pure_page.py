@@ -123,6 +123,7 @@ def test_steps_of_walks_are_what_the_command_prints():
         assert stated[d] == f"{found.steps:,}"
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("points", "expected"),
     [

@@ -20,6 +20,7 @@ def test_bounds_are_within_a_five_hundredth():
     assert all(float(row[7].rstrip("%")) <= 0.2 for row in ROWS)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("row", AGAIN, ids=str)
 def test_numbers_are_as_stated(row):
     found = radial.row(int(row[2]), float(row[0]), float(row[1]))

@@ -37,6 +37,7 @@ def same(first, second):
         assert first.support(direction) == pytest.approx(second.support(direction), rel=1e-9)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("order", ORDERS)
 def test_product_rule(order):
     """002, Lemma 60."""

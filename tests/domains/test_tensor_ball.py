@@ -164,6 +164,7 @@ def test_what_it_cannot_do_it_says():
     assert twice == pytest.approx(2 * ln.theory.enclose(ball).certificate.upper)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("dimension", "power"), [(2, 8), (2, 10), (3, 6)])
 def test_differences_of_high_even_powers_are_exact_at_two(dimension, power):
     ball = ln.TensorPower(dimension, power, of="ball")

@@ -271,6 +271,7 @@ def test_a_release_is_written_read_and_right(tmp_path, size, power, relation):
     assert len(np.unique(release.estimate[: ball.dimension])) == len(ball.pivots)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_answers_are_unbiased_and_their_noise_is_what_it_says(relation):
     """4,000 runs on two records: means within 5.5 deviations, variances within 5.5 of theirs."""

@@ -53,6 +53,7 @@ def awkward(count=400):
     return records
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("texts", "ansi"), [(False, "true"), (True, "false"), (True, "true")], indirect=["ansi"]
 )
@@ -220,6 +221,7 @@ def test_dates_order_rows_and_bytes_that_are_no_text_stop_nothing():
         opening.source_of(source_units(rows, PrivacyUnit("day", 2)), ["x"])
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("cached", [False, True])
 def test_tasks_that_fail_and_partitions_that_are_made_again_add_nothing(cached):
     """The first attempt at each partition dies, in the middle of its rows or the whole process."""
@@ -332,6 +334,7 @@ def test_a_frame_of_spark_connect_is_refused_before_anything_is_asked_of_it(tmp_
     assert [e.state for e in ledger.entries()] == ["cancelled"]
 
 
+@pytest.mark.sweep("test_every_question_has_the_same_integers_on_every_engine")
 def test_ten_million_rows():
     table = sparks.session().range(0, 10**7, 1, 4).selectExpr("sqrt(id) AS x")
     one = contract.coding([5], [3000], step=2.0**-30, names=("x",))

@@ -143,6 +143,7 @@ def _values(plan):
     return replace(own, totals=own.totals.inner, noise=own.noise.inner)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_split_errs_less_than_joint_groups_and_answers_agree(kind):
     plan = planned(kind)

@@ -160,6 +160,7 @@ def test_sums_cost_no_more_than_without_groups():
     )
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("center", [None, [10.0, 850.0]])
 def test_the_count_of_all_rows_is_exact_and_margins_agree(center):
     """With noise of 10^-4 of a record. Six deviations: chance below 1e-6 of any false alarm."""

@@ -67,6 +67,7 @@ def values(own, point, words, uniform):
     ]
 
 
+@pytest.mark.grid(1)
 @EACH
 def test_each_integer_is_the_exact_one_by_another_method(own):
     rng = np.random.default_rng(4)

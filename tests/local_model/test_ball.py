@@ -190,6 +190,7 @@ def test_heights_have_the_law_of_a_cap_in_a_sphere(case):
     assert apart(found, law(r, threshold, uniform), math.sqrt(r) / FINE) <= bound(count)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("threshold", [0.1, 0.4])
 def test_another_law_is_rejected(threshold):
     """Power: the threshold 0.05 higher or lower, λ double or half, ε doubled, the sign turned."""

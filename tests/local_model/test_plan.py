@@ -125,6 +125,7 @@ def test_tables_of_labels(name, epsilon):
         assert np.all(np.abs(mean - exact) <= 6.2 * deviations + 1e-9)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_documents(name):
     for plan in plans(QUESTIONS[name], 1.0):

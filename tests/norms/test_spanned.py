@@ -196,6 +196,7 @@ def test_what_is_seen_of_a_change_is_within_the_claim_and_near_it():
     assert at_least(2.0) > 1.2
 
 
+@pytest.mark.sweep("test_plans_of_many_answers_are_pure_and_their_noise_has_the_radial_law")
 def test_where_tries_are_too_many_the_hull_is_walked_in(monkeypatch):
     monkeypatch.setattr("lownoise.sets.norms.spanned._MOST_TRIES", 0)
     monkeypatch.setattr("lownoise.sets.norms.spanned._QUICK", 0)

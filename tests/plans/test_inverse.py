@@ -57,7 +57,7 @@ def test_the_budget_suffices_and_the_next_lower_one_does_not(asked, like):
     assert ln.plan(question, budget=lower(found), **rest).error > aim
 
 
-@pytest.mark.grid(1)
+@pytest.mark.grid(0, least=2)
 @pytest.mark.parametrize("like", LIKE, ids=str)
 @pytest.mark.parametrize("level", [0.5, 0.95])
 @pytest.mark.parametrize("asked", ["means", "marginals", "queries"])

@@ -50,7 +50,7 @@ def planned(budget=BUDGETS[0], relation="add_remove", questions=QUESTIONS, **mor
     return ln.together(questions, budget=budget, relation=relation, size=size, **more)
 
 
-@pytest.mark.grid(1)
+@pytest.mark.grid(0)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_no_other_split_has_a_smaller_total_error(budget, relation):
@@ -491,7 +491,7 @@ def edited(folder, change):
     path.write_text(json.dumps({**fields, "digest": digest(fields)}))
 
 
-@pytest.mark.grid(1)
+@pytest.mark.grid(0, least=2)
 @pytest.mark.parametrize(
     ("word", "given"),
     [

@@ -59,6 +59,7 @@ def test_every_cell_keeps_its_bound(octave):
     assert broken == []
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("off", [-2.5, 2.5])
 def test_the_oracle_sees_a_number_that_is_off(off):
     # power of the test above: it fails for numbers off by 2½ bounds, and for a bound of nothing

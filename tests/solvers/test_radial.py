@@ -103,6 +103,7 @@ def test_what_is_moved_and_is_not_had_is_red(few: RadialProof, sign: int, factor
     assert not replace(few, transfer=transfer).holds()
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("asked", [(2, 4.0, 1e-9), (3, 4.0, 1e-9), (16, 1.0, 1e-6)], ids=str)
 def test_the_slope_of_what_is_counted_off(asked: tuple[int, float, float]) -> None:
     """By differences of the cap itself, within the lines of a proof."""

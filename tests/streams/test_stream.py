@@ -92,6 +92,7 @@ def test_errors_that_are_listed_are_reached(strategy):
     assert stream.error**2 == pytest.approx(pair.mean_variance * pair.column_up**2, rel=1e-7)
 
 
+@pytest.mark.sweep("test_errors_that_are_listed_are_reached")
 def test_every_strategy_is_between_the_bounds():
     # 1,024 rounds take seconds: their 8.7346965 is a line of the benchmark
     least = ln.stream(ln.Prefix(128), budget=ln.zcdp(0.5), strategy="optimal")

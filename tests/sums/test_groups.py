@@ -144,6 +144,7 @@ def test_few_records_in_many_columns_have_noise_of_all_rows_of_their_own():
     assert three.certificate.upper <= 1.035 * upper
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("order", [2.0, np.inf])
 def test_one_column_has_the_least_noise_of_all(order):
     """A group and all rows change by other amounts: their noise is no multiple of one another's."""
@@ -215,6 +216,7 @@ def test_a_ball_off_zero_has_a_plan_by_groups():
     assert plan.verify()
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_totals_are_those_of_the_rows_and_margins_agree(relation):
     rows = table()

@@ -184,6 +184,7 @@ def test_the_noise_of_a_published_total_counts_what_cells_share():
     assert math.isfinite(value)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_intervals_cover(relation):
     """First kind 1e-6 for 80,000 draws: 95 % within 0.4 points."""

@@ -77,6 +77,7 @@ def test_subtrees_follow_their_recursion():
     assert 1 / s[1:] == pytest.approx(1 + 1 / (2 * s[:-1]), rel=1e-14)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("power", "ratio"), [(4, 3.2), (10, 5.7), (20, 7.4)])
 def test_the_tree_over_the_square_root(power, ratio):
     """003, Theorem 5: the ratio of mean squared errors, on its way to π²/(2 ln²2) = 10.27."""
