@@ -64,6 +64,54 @@ def test_no_change_of_a_record_is_farther_than_is_charged(place):
     assert mechanism.loss.mu <= plan.terms.parameter < mechanism.loss.mu * (1 + 1e-6)
 
 
+RIM = np.arange(24) * math.pi / 12
+DISC = np.vstack([r * np.column_stack([np.cos(RIM), np.sin(RIM)]) for r in (0, 0.3, 0.6, 0.8, 1)])
+
+
+def of_moments(rows):
+    left, right = np.triu_indices(rows.shape[1])
+    return np.hstack([rows, rows[:, left] * rows[:, right]])
+
+
+APART = {  # the question, what records add, and how much of what opposite ones would be is charged
+    "moments of a disc": (ln.Moments, ln.Ball(2), None, of_moments(DISC), 0.93),
+    "off": (ln.Mean, ln.Box([0, 0], [3, 1]), [1.0, 0.5], [(0, 0), (3, 0), (0, 1), (3, 1)], 1.0),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "order", "share", "near"),
+    [
+        ("moments of a disc", 2.0, 0.05, 0.85),
+        ("moments of a disc", math.inf, None, 0.97),
+        ("off", 2.0, 0.05, 0.85),
+    ],
+)
+def test_two_records_of_a_group_are_as_far_as_is_charged(name, order, share, near):
+    """All pairs of records and groups, by the definition; half of D² in the charge is seen red."""
+    kind, domain, center, rows, less = APART[name]
+    more = {} if center is None else {"center": center}
+    question = kind(["x", "y"], domain, by={"g": 3}, outside={"g": 0}, **more)
+    plan = planned(question, ln.gaussian_dp(1.0), order=order, count_share=share)
+    mechanism = plan.terms.mechanism
+    noise, inner = mechanism.noise, mechanism.totals.inner
+    values = np.hstack([np.asarray(rows) - question.mean.center, np.ones((len(rows), 1))])
+    shape = noise.inner.shape.dense() * np.outer(inner.unit, inner.unit)
+    first, second = np.triu_indices(len(values))
+    whole, sums = np.linalg.inv(shape), np.linalg.inv(shape[:-1, :-1])
+    every, one = 1 / noise.tables.variances
+    apart = values[first] - values[second]
+    alone = np.einsum("ij,jk,ik->i", apart[:, :-1], sums, apart[:, :-1]) * every / 3
+    inside = np.einsum("ij,jk,ik->i", apart, whole, apart) * one * 2 / 3 + alone
+    lengths = np.einsum("ij,jk,ik->i", values, whole, values)
+    both = np.einsum("ij,jk,ik->i", values[first], whole, values[second])
+    between = (2 * (lengths[first] + lengths[second]) + 2 * both) * one / 3 + alone
+    found, mu = math.sqrt(max(inside.max(), between.max())), mechanism.loss.mu
+    assert near * mu <= found <= mu * (1 + 1e-9)
+    opposite = noise.loss(replace(mechanism.totals.becoming, apart=None)).mu
+    assert mu <= less * opposite
+
+
 @pytest.mark.parametrize("share", [None, 0.05])
 def test_of_a_box_about_its_middle_the_charge_is_attained(share):
     """Within a group from a corner to the opposite one; with less for the count, too."""

@@ -108,11 +108,10 @@ class GroupNoise(AbstractNoise):
             return gaussian_loss(math.inf)
         square, h = Fraction(own) ** 2, Fraction(alone)
         most = max(2 * h, Fraction(both)) * square
-        if one.apart is None:
-            beside = 4 * (square - Fraction(one.count) ** 2 / self.count_variance)
-        else:
+        beside = 4 * (square - (Fraction(one.count) ** 2 / self.count_variance if one.count else 0))
+        if one.apart is not None and h * beside > most:
             far = one.apart.radius_up(self.inner.shape)
-            beside = Fraction(far) ** 2 if math.isfinite(far) else 4 * square
+            beside = min(beside, Fraction(far) ** 2) if math.isfinite(far) else beside
         found = sqrt_up(fraction_up(max(most, h * beside)))
         return gaussian_loss(times_up(times, found))
 

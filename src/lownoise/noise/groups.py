@@ -18,9 +18,10 @@ e_g ⊗ y − e_g' ⊗ y'; with h_δ = Σ_A Π (δᵢ − 1/nᵢ)/σ_A², δᵢ 
 
 which is affine in h_δ: 2h·r² at most at h_δ = 0, h·‖L⁻¹(y − y')‖² at h_δ = h, and C·r² at the
 least h_δ where that is below 0, as C = 2(h − min h_δ). As y and y' have the same last entry 1,
-the parts of L⁻¹y and L⁻¹y' beside that of the count are at most √(r² − 1/v) long, so that
+the parts of L⁻¹y and L⁻¹y' beside that of the count are at most √(r² − 1/v) long. With D the
+greatest ‖L⁻¹(y − y')‖, which is measured where differences are known,
 
-    μ² ≤ max(max(2h, C)·r², 4h·(r² − 1/v))
+    μ² ≤ max(max(2h, C)·r², h·min(D², 4(r² − 1/v)))
 
 (ours). The count of all rows is public, without noise; sums of all rows then cost no more than
 this, since the inverse of a part of LLᵀ is at most that part of the inverse.
@@ -71,7 +72,7 @@ class GroupChanges:
         tables: what e_g changes in tables of counts.
         count: the last entry of y where one becomes another; 0 where records come and go, or have
             no count.
-        apart: the differences of two y where one becomes another and has no count, else None.
+        apart: the differences of two y where one becomes another, else None.
         pairs: all pairs (y, y') where one becomes another and has no count, side by side; None
             where they are not known.
     """
@@ -198,7 +199,7 @@ class GroupTotals(AbstractGroupTotals):
         """What a record changes that becomes another, of any group."""
         inner, tables = self.inner, self.tables.changes
         if self.question.counted:
-            return GroupChanges(inner.changes, tables, int(self.grid[-1]))
+            return GroupChanges(inner.changes, tables, int(self.grid[-1]), inner.becoming)
         pairs = pairs_extent(inner.query.coding, np.maximum(inner.query.coding.slack, CLAMPED))
         return GroupChanges(inner.changes, tables, apart=inner.becoming, pairs=pairs)
 

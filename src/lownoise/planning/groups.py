@@ -140,31 +140,41 @@ def _substituted(
 ) -> AdditiveMechanism:
     """Return the noise of groups where one record becomes another.
 
-    That on counts is as large as costs sums nothing. Where some records that differ in more than
-    values cost more than that, less of what they reveal is spent on counts.
+    That on counts is as large as costs sums nothing. Where records that differ in their groups
+    reveal more than those that differ in values, less of what they reveal is spent on counts.
     """
-    changes = TableChanges(orbits, SUBSTITUTE)
-    best = _all_rows(orbits, own.order, tables.noise, own)
-    found = gaussian_groups(question, own.mechanism, best, parameter, size)
+    far = _apart(own)
+    best = _all_rows(orbits, own.order, tables.noise, own, far)
+    made = [gaussian_groups(question, own.mechanism, best, parameter, size)]
+    if request.count_share is not None:
+        return made[0]
     alone = TableChanges(orbits, ADD_REMOVE).cost_up(tables.noise)
-    share = 1 - changes.cost_up(tables.noise) / (4 * alone)
-    if request.count_share is not None or not _LEAST <= share < _EVEN * (1 - _ROUGH):
-        return found
-    less = plan_mean(question.mean, _of_groups(request, size, share)).terms
-    weighed = replace(less, weights=own.weights)
-    best = _all_rows(orbits, own.order, tables.noise, weighed, share)
-    other = gaussian_groups(question, less.mechanism, best, parameter, size)
+    paid = TableChanges(orbits, SUBSTITUTE).cost_up(tables.noise) / alone
+    even = 1 - max(paid, 2.0) / (2 * far)  # about where two records of a group reveal as much
+    for share in {1 - paid / 4, even, (even + _EVEN) / 2}:
+        if not _LEAST <= share < _EVEN * (1 - _ROUGH):
+            continue
+        less = plan_mean(question.mean, _of_groups(request, size, share)).terms
+        weighed = replace(less, weights=own.weights)
+        best = _all_rows(orbits, own.order, tables.noise, weighed, _apart(less))
+        made.append(gaussian_groups(question, less.mechanism, best, parameter, size))
 
     def error(mechanism: AdditiveMechanism) -> float:
         evidence = GroupDual(values=own.evidence, plain=None, tables=tables.dual)
         return replace(own, question=question, mechanism=mechanism, evidence=evidence).view.upper
 
-    return min(found, other, key=error)
+    return min(made, key=error)
 
 
-def _all_rows(
-    orbits: Orbits, order: float, variances: Vector, own: Terms, share: float = _EVEN
-) -> Vector:
+def _apart(own: Terms) -> float:
+    """Return how far two records are from each other, over how far one is, squared: 4 at most."""
+    mechanism: Any = own.mechanism
+    shape, totals = mechanism.noise.shape, mechanism.totals
+    far, one = totals.becoming.radius_up(shape), totals.changes.radius_up(shape)
+    return float(min((far / one) ** 2, 4.0))
+
+
+def _all_rows(orbits: Orbits, order: float, variances: Vector, own: Terms, far: float) -> Vector:
     """Return variances with as much noise on all rows as is best where their number is public.
 
     Only their sums have noise then. The noise of a mean is given; how much of it all rows get is
@@ -175,7 +185,7 @@ def _all_rows(
         order: p.
         variances: σ² of each, the least for counts, shape (k,).
         own: the terms of a mean, with its noise.
-        share: the part of what that reveals that is of the count.
+        far: what two records reveal there that differ in values, over what one does.
     """
     weights = own.weights
     assert weights is not None  # noqa: S101 (what all terms of means have)
@@ -193,7 +203,7 @@ def _all_rows(
         squares = np.outer(beside, full**2) + np.outer(times * alone, sums**2)
         errors = np.sqrt(orbits.weights[:, None] * squares).reshape(-1)
         tried = apart + times * (variances - apart)
-        paid = 4 * (1 - share) * float(np.sum(orbits.trace / tried))
+        paid = max(far, 2.0) * float(np.sum(orbits.trace / tried))
         paid = max(paid, changes.cost_up(tried))
         return order_norm(errors, order, copies) * math.sqrt(paid)
 
