@@ -134,6 +134,16 @@ def test_balls_in_and_around_are_proved_ones():
         assert outer / inner <= math.sqrt(d) * 1.1
 
 
+def test_what_was_sampled_of_a_hull_is_that_of_it_in_another_size(monkeypatch):
+    points = RNG.normal(size=(30, 8))
+    gauge = SpannedNorm(points)
+    anew = SpannedNorm(3.7 * points).uniform
+    monkeypatch.setattr(SpannedNorm, "_moment", None)  # is not asked again
+    for scaled in (gauge.scaled(3.7), gauge.scaled(0.37).scaled(10.0)):
+        assert scaled.uniform.moment == pytest.approx(anew.moment, rel=1e-9)
+        assert scaled.uniform.share == pytest.approx(anew.share, rel=1e-9)
+
+
 def test_where_a_search_starts_changes_no_draw():
     points = RNG.normal(size=(30, 8))
     first, second = SpannedNorm(points).uniform, SpannedNorm(points).uniform

@@ -53,6 +53,11 @@ _QUICK, _LONG = 1e5, 2e7  # microseconds a point takes by tries: drawn at once, 
 class SpannedNorm(AbstractCombined):
     """‖s‖ = min {Σ|λᵢ| : Σ λᵢpᵢ = s}: the unit ball is the hull of ±p₁, …, ±p_N, in R^d.
 
+    Args:
+        rows: p, shape (N, d).
+        sampled: what was sampled of this hull in another size, its second moments in this one, and
+            its share of the ball around; None where nothing was.
+
     Examples:
         >>> norm = SpannedNorm(np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]))
         >>> norm.norm_up(np.array([[2.0, 2.0], [1.0, -1.0]])).round(9)
@@ -61,6 +66,24 @@ class SpannedNorm(AbstractCombined):
 
     order = 1.0
     called = "points"
+    sampled: tuple[Vector, float] | None = None
+
+    def scaled(self, factor: float) -> SpannedNorm:
+        """Return the norm of the rows, all scaled, with what is known of these."""
+        known = self.sampled
+        if known is None and "_estimates" in vars(self):
+            known = self._estimates
+        more = None if known is None else (frozen(known[0] * factor**2), known[1])
+        return SpannedNorm(frozen(factor * self.rows), sampled=more)
+
+    @cached_property
+    def _rounded(self) -> tuple[Vector, float, float]:
+        return self._round()
+
+    @cached_property
+    def _estimates(self) -> tuple[Vector, float]:
+        factor, _, outer = self._rounded
+        return self.sampled or self._moment(factor, outer)
 
     @cached_property
     def _membership(self) -> Spanned:
@@ -84,8 +107,8 @@ class SpannedNorm(AbstractCombined):
                 f"by tries or a walk; ask {_USUAL} answers at once, or fewer, or of a hull of "
                 f'{d + least} points, or use mechanism="ellipsoid"',
             )
-        factor, inner, outer = self._round()
-        moment, share = self._moment(factor, outer)
+        factor, inner, outer = self._rounded
+        moment, share = self._estimates
         body = RoundBody(membership=self._membership, factor=factor, inner=inner, outer=outer)
         tried = Within(body=body, moment=moment, share=share)
         if few < min(tried.work, _LONG):
