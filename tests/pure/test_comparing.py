@@ -9,6 +9,7 @@ import itertools
 import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ import pytest
 
 import lownoise as ln
 from cases import MEMBERS
+from lownoise.cli.demo import flights_plan
 from lownoise.errors import BudgetError, LedgerError, PlanError
 from lownoise.release import codec
 from lownoise.release.comparison import Alternative, Comparison
@@ -235,3 +237,15 @@ def test_the_widest_interval_is_a_columns_and_never_the_counts(mechanism):
     plan = planned(ln.Box([0, 0], [1e-3, 2e-3]), "add_remove", mechanism=mechanism)
     halves = plan.terms.view.half_widths(0.95)
     assert plan.terms.view.widest(0.95) == halves[:2].max() < halves[2]
+
+
+def test_no_usual_noise_is_below_that_of_the_first_example_and_of_the_demo(capsys):
+    """Neither i.i.d. Gaussian noise nor Laplace noise with an even split, at the same budget."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    names = {}
+    exec(re.search(r"```python\n(.*?)```", readme, re.DOTALL)[1], names)  # noqa: S102 (ours)
+    assert "k_norm" in capsys.readouterr().out
+    for plan in (names["plan"], flights_plan()):
+        view = plan.terms.view
+        for usual in (view.isotropic, view.laplace):
+            assert np.linalg.norm(view.weights * usual) > 1.2 * plan.error

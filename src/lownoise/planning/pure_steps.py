@@ -168,8 +168,8 @@ def lattice_builders(
     most = float(np.max(1 / np.maximum(steps, 1), initial=0.0)) * epsilon  # of one step
 
     few = totals.kinds <= totals.length + 1 and np.all(steps <= MOST_STEPS)
-    several = named is None and totals.length > 1 and is_worth_lattice(epsilon / 2)
-    table = bool(several and few) and has_lattice(totals.on_lattice.changes)
+    several = totals.length > 1 and not request.exchanged and is_worth_lattice(epsilon / 2)
+    table = named is None and bool(several and few) and has_lattice(totals.on_lattice.changes)
     stairs = named is None and is_worth_stairs(steps * request.rows, epsilon)
     known = (
         ("geometric", is_worth_lattice(most), _geometric, within_lattice(most)),
