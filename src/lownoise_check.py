@@ -273,10 +273,21 @@ def farthest(points: Rows) -> Any:  # the greatest squared distance; floats only
     return max(sum((a - b) ** 2 for a, b in each(own[i], own[j])) for i in ends for j in ends
                if j == i or math.dist(near[i], near[j]) >= least)
 def below(form: Rows, most: int, hint: Any) -> bool:  # whether Σ form·σσᵀ ≤ most for all signs σ
-    k, tops = len(form), numbers(hint or [1.0] * len(form), "noise.reach", len(form), 2.0**-900)
-    if k > (13 if hint else 21):  # at most Σ t, where diag(t) − form ⪰ 0
-        room = [math.floor(F(y) / sum(map(F, tops)) * most) for y in tops]
-        return semidefinite(less([[t * (i == j) for j in range(k)] for i, t in enumerate(room)], form))
+    given = hint or [1.0] * len(form)
+    sums, k = [row for row in given if type(row) is list], len(form)
+    tops = numbers(given[:len(given) - len(sums)], "noise.reach", k, 2.0**-900)
+    if k > (13 if hint else 21):  # at most Σ t − Σ λ, where diag(t) − Σ λvvᵀ − form ⪰ 0: of odd many signs ⟨v, σ⟩² ≥ 1
+        weights = numbers([row[0] for row in sums], "noise.reach", -1, 0.0)
+        share = most / max(sum(map(F, tops)) - sum(map(F, weights)), F(1, 1 << 1000))
+        room = [[math.floor(F(y) * share) * (i == j) for j in range(k)] for i, y in enumerate(tops)]
+        for weight, (_, *signs) in each(weights, sums):
+            places = [abs(x) - 1 for x in wholes(signs, "noise.reach", least=-k, below=k + 1)]
+            heavy = math.ceil(F(weight) * share)
+            if 0 in signs or not len(signs) % 2 or len(signs) > k:
+                false("noise.reach has a sum that is not of odd many signs")
+            for (i, x), (j, y) in product(each(places, signs), repeat=2):
+                room[i][j] -= heavy if x * y > 0 else -heavy
+        return semidefinite(less(room, form))
     x, pull = [1] * k, [sum(row) for row in form]
     value = top = sum(pull)
     for i in range(1, 1 << (k - 1)):  # one sign at a time
@@ -310,7 +321,7 @@ def proved(asked: Dyadic, given: Any, moved: Dyadic, mass: F, infinite: bool) ->
 # -- means: how records become whole numbers, floor((x − center)·(1/step) + ½), and all that a neighbour changes of them
 class Records:  # a box, a list of points, or an ellipsoid, and the grid that its records are coded on
     def __init__(self, question: Any, noise: Any, more: str, counted: bool, lifted: bool) -> None:
-        self.counted, self.lifted, self.totals = counted, lifted, False
+        self.counted, self.lifted, self.totals, self.cube = counted, lifted, False, False
         self.kind = next((name for name in ("lower", "points", "image") if name in question), "") or undecided(
             "the domain is none of these: a box, a list of points, a ball, an ellipsoid")
         fields(question, "question", f"columns center missing {more} {self.kind} " + "upper" * (self.kind == "lower"))
@@ -331,8 +342,9 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         else:
             image = fields(question["image"], "question.image", "factor base shift")
             base, given = fields(image["base"], "image.base", "kind size order"), image["factor"]
-            if base["kind"] != "norm" or base["order"] != 2.0:
-                undecided("question.image: a unit ball that is not Euclidean is not decided here")
+            self.cube = base["kind"] == "norm" and base["order"] == "inf" and "pair" not in noise
+            if base["kind"] != "norm" or not (self.cube or base["order"] == 2.0):
+                undecided("question.image: a unit ball that is neither Euclidean nor a cube is not decided here")
             self.start, self.dense = numbers(image["shift"], "image.shift", d), type(given[0]) is list
             given = [[x * (i == j) for j in range(d)] for i, x in enumerate(given)] if not self.dense else given
             self.rows = table(given, "image.factor", d, wholes([base["size"]], "image.base.size", below=WIDEST)[0])
@@ -380,6 +392,9 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         rows, over = self.columns(count, self.step)
         seen, k = times(rows, turn), len(rows) - self.offset()
         most = math.floor(max(root(limit, 0) * 2**BITS - root(off, 1), ZERO) ** 2 * 4**over)
+        if self.cube:
+            form = times(seen, turned(seen))
+            return below(form, most, self.hint)
         *balls, last = map(F, numbers(self.hint or [1.0] * (k + 1), "noise.reach", -1, 2.0**-900))
         form, share = times(seen, turned(seen)), math.floor(most * last / (max(balls) + last)) if self.offset() else 0
         share = form[k][k] + (form[k][k] >> 60) if self.offset() and not any(form[k][:k]) else share
@@ -397,9 +412,9 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         return dyadic([[x / F(s) for x, s in zip(row, steps + [1.0] * self.lifted, strict=False)]
                        for row in found + [offset] * self.offset()])
     def listed(self, chosen: Any) -> Dyadic:  # points by number, lifted where they count, or differences of two
-        if self.kind == "lower":  # corners by bits: of the ranges that have a width, 1 for the lower end
-            rows, places = self.columns(1, [])
-            rows = [*rows[1:], rows[0]] if self.totals else rows  # of which the offset is the last
+        if self.kind == "lower" or self.cube:  # corners by bits: of ranges that have a width, 1 for the lower end
+            rows, places = self.columns(1, [1.0] * len(self.pivots))
+            rows = [*rows[1:], rows[0]] if self.totals and not self.cube else rows  # of which the offset is the last
             signs = [[1 - 2 * (i >> j & 1) for j in range(len(rows) - 1)] for i in wholes(chosen, "evidence.vertices")]
             return [[dot([1, *own], column) for column in turned(rows)] for own in signs], places
         exact, places = dyadic([[row[i] for i in self.pivots] for row in [*self.rows, self.center]])
@@ -410,7 +425,7 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
                 for own, other in each(ends, beside)], places
     def moment(self, given: Any, plain: str = "") -> tuple[Dyadic, F]:  # C, and at least its weights' mass on changes
         chosen, squares = given.get(f"{plain}vertices"), given.get(f"{plain}squares")
-        if self.kind == "lower" and f"{plain}means" in given:  # signs that are independent and lean to one side
+        if (self.kind == "lower" or self.cube) and f"{plain}means" in given:  # signs, independent, that lean to one side
             rows, places = self.columns(1, [1.0] * len(self.pivots))
             means = numbers(given[f"{plain}means"], "evidence.means", len(rows), -1.0, below=math.nextafter(1, 2))
             (b,), over = dyadic([means])
@@ -423,7 +438,8 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             own = [w * w if not self.counted else max(x, y) ** 2 if one else x * y for x, y, w in far]
             own += [F(1)] * self.lifted
             return dyadic([[x * (i == j) for j in range(len(own))] for i, x in enumerate(own)]), F(1)
-        fits, box = self.kind != "points" and not chosen, self.kind == "lower"
+        fits, box = self.kind != "points" and not chosen, self.kind == "lower" or self.cube
+        _ = self.cube and squares and undecided("evidence on squares of a cube's image")
         rows, places = self.columns(1, [1.0] * len(self.pivots)) if fits else self.listed(chosen)
         k, ball = len(rows), (len(rows) - self.offset()) * (not box)
         w = rounded(numbers(squares or given[f"{plain}vertex_weights"], "evidence", -1, 0.0))
@@ -954,7 +970,7 @@ CHECKS = {  # of each kind of question: what checks it, and what terms and what 
     "stream": (check_stream, "error strategy reason pair", "rounds standard_deviation")}
 def check(file: File, text: str) -> None:  # a document of any kind
     document = json.loads(text, object_pairs_hook=once) if len(text) <= LONGEST else undecided("the file is too long")
-    one_of(document["format"], "format", " ".join(f"lownoise.{kind}/{n}" for kind in ("plan", "release") for n in (1, 2, 3)))
+    one_of(document["format"], "format", " ".join(f"lownoise.{kind}/{n}" for kind in ("plan", "release") for n in (1, 2, 3, 6)))
     terms = fields(document, "file", "format digest terms derived integers spend created versions")["terms"]
     decided, asked, told = CHECKS[one_of(terms["question"]["kind"], "question.kind", " ".join(CHECKS))]
     file.read(fields(terms, "terms", f"question budget relation noise evidence compared mechanism {asked}"),

@@ -26,6 +26,7 @@ DOMAINS = {
     "flat list": ln.Points(ONE_HOT),
     "ball": ln.Ball(3, radius=2.0, center=[1.0, 0.0, 0.0]),
     "ellipsoid": ln.Ellipsoid(TURNED, center=[1.0, 2.0, 3.0]),
+    "zonotope": ln.Zonotope([*TURNED, [1.0, 1.0, -1.0]], center=[1.0, 2.0, 3.0]),
 }
 BUDGETS = {"zcdp": ln.zcdp(0.5), "gdp": ln.gaussian_dp(0.3), "approx": ln.approx_dp(1.0, 1e-6)}
 MEANS = [

@@ -47,7 +47,7 @@ def test_a_part_in_a_million_less_of_anything_does_not(asked):
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        (lambda: ln.Mean(["a", "b"], ln.Ball(2, order=4)), "unit ball that is not Euclidean"),
+        (lambda: ln.Mean(["a", "b"], ln.Ball(2, order=4)), "neither Euclidean nor a cube"),
         (lambda: ln.Mean(list("abcd"), ln.TensorPower(2, 2)), "the domain is none"),
         (lambda: ln.Parity(["a", "b", "c"], 2), "question.kind='parity' is not decided"),
     ],

@@ -30,6 +30,7 @@ from lownoise.sets.bodies import (
     SymmetricPoints,
     image_body,
 )
+from lownoise.sets.bodies.multipliers import as_stated, without
 from lownoise.sets.domains import AbstractDomain, Box, CubePower, Points
 from lownoise.sets.unit_balls import NormBall
 
@@ -151,7 +152,8 @@ class MeanTotals(AbstractTotals):
             1), else None.
         coordinates: which r coordinates are summed, and how the others follow.
         multipliers: for the bound on how far records can change, where an image of a unit ball
-            needs them; any are a proof, and the right ones prove the least. Shape (k,), or None.
+            needs them; any are a proof, and the right ones prove the least. Shape (k,), or with odd
+            sums of signs (1 + n, k); or None.
         center: the question's, about which sums are answered under `add_remove`, shape (d,); None
             where it is the one that codes are taken about.
         comes: whether the relation is a record that comes or goes, of sums without a count.
@@ -210,7 +212,7 @@ class MeanTotals(AbstractTotals):
         inner = found.body if isinstance(found, RoundedBody) else found
         if many is not None and isinstance(inner, ImageBody):
             # those of the lifted body have one more, of the count
-            inner = inner.with_multipliers(many[: inner.base.dimension])
+            inner = inner.with_multipliers(without(many, inner.base.dimension))
             found = RoundedBody(inner, found.slack) if isinstance(found, RoundedBody) else inner
         return found if self.comes else standing(found)
 
@@ -240,7 +242,7 @@ class MeanTotals(AbstractTotals):
             "step": self.query.coding.step.tolist(),
             "count_step": self.count_step,
             **({} if self.center is None else {"about": self._about}),
-            **({} if multipliers is None else {"reach": multipliers.tolist()}),
+            **({} if multipliers is None else {"reach": as_stated(multipliers)}),
             **self.coordinates.stated,
         }
 

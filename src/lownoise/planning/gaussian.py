@@ -92,6 +92,7 @@ def plan_mean(question: Mean, request: Request, changes: AbstractBody | None = N
             queries=answers,
             rtol=rtol,
             progress=request.progress,
+            odd_sums=changes is None,
         )
 
     own = checked_weights(request.weights, question)

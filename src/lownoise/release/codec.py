@@ -29,7 +29,8 @@ VERSION = 2  # of what is written; all from 1 on are read, see docs/file-version
 UNIT = "unit"  # what makes terms of version 3: whose rows are hidden together
 _OF_UNITS, _EXCHANGED = 3, 4  # and of version 4, where these become any others
 _CLIPPED = 5  # and of version 5, where what their rows add up to is clipped
-_NEWEST = {"plan": _CLIPPED, "release": _CLIPPED}
+_SUMMED = 6  # and of version 6, with units or without, where odd sums of signs prove noise
+_NEWEST = {"plan": _SUMMED, "release": _SUMMED}
 _FORMAT = re.compile(r"lownoise\.([a-z]+)/([1-9][0-9]{0,8})")
 T = TypeVar("T")
 _DAMAGE = (
@@ -54,6 +55,11 @@ def dump(kind: str, content: dict[str, Any]) -> str:
 
 def _of_terms(terms: dict[str, Any]) -> int:
     """Return the version of a document with these terms."""
+    noise = terms.get("noise")
+    for own in (noise, noise.get("values")) if isinstance(noise, dict) else ():
+        proof = own.get("reach") if isinstance(own, dict) else None
+        if isinstance(proof, list) and any(isinstance(value, list) for value in proof):
+            return _SUMMED
     if UNIT not in terms:
         return VERSION
     if isinstance(terms[UNIT], dict) and "total" in terms[UNIT]:
@@ -155,7 +161,7 @@ def expect_format(document: object, kinds: tuple[str, ...], newest: int | None =
         )
     terms = document.get("terms") if isinstance(document, dict) and kind in _NEWEST else None
     if isinstance(terms, dict) and max(int(stated[2]), VERSION) != _of_terms(terms):
-        raise FileError(f"format={quoted(found)} does not fit terms.{UNIT}; use an unedited file")
+        raise FileError(f"format={quoted(found)} does not fit terms; use an unedited file")
 
 
 def guarded(read: Callable[[], T]) -> T:

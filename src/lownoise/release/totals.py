@@ -14,7 +14,7 @@ import numpy as np
 
 from lownoise.engines import TotalsQuery
 from lownoise.errors import FileError, quoted
-from lownoise.kinds import expect, numbers
+from lownoise.kinds import expect, numbers, positive, whole_numbers
 from lownoise.noise.means import DOMAIN, START, MeanTotals, coding_for
 from lownoise.noise.parity import ParityTotals
 from lownoise.noise.queries import HistogramTotals, QueryTotals, queries_follow
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _FINEST = 2.0**-52
 _FINEST_PARITY = 2.0**-22
+_MOST_SIGNS = 1 << 22  # places of sums: more than a plan has, and what they fill
 
 
 def mean_totals_from_dict(fields: dict[str, Any], question: Mean) -> MeanTotals:
@@ -94,14 +95,27 @@ def multipliers_of(noise: dict[str, Any]) -> Vector | None:
     """Return the coefficients for the bound on a record's reach, None where there are none.
 
     Raises:
-        FileError: where they are not numbers above 0.
+        FileError: where they are not numbers above 0 and, after these, weights of sums of signs.
     """
     if "reach" not in noise:
         return None
-    found = numbers(noise["reach"], "noise.reach", len(noise["reach"]))
+    given = noise["reach"]
+    sums = [own for own in given if isinstance(own, list)]
+    k = len(given) - len(sums)
+    if k * len(sums) > _MOST_SIGNS:
+        raise FileError(f"noise.reach has {len(sums)} sums of signs; use an unedited file")
+    found = numbers(given[:k], "noise.reach", k)
     if np.any(found == 0):
         raise FileError("noise.reach is not made of numbers above 0")
-    return found
+    if not sums:
+        return found
+    rows = np.vstack([found, np.zeros((len(sums), k))])
+    for row, (weight, *signs) in zip(rows[1:], sums, strict=True):
+        places = np.abs(whole_numbers(signs, "noise.reach", (1,)))
+        if places.size != np.unique(places).size or not np.all((places > 0) & (places <= k)):
+            raise FileError(f"noise.reach has a sum that is not of signs at places from 1 to {k}")
+        row[places - 1] = positive(weight, "noise.reach") * np.sign(signs)
+    return frozen(rows)
 
 
 def query_totals_from_dict(fields: dict[str, Any], question: AbstractQueries) -> QueryTotals:

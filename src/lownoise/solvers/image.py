@@ -24,6 +24,7 @@ from lownoise.sets.unit_balls import MixedBall, NormBall, ParityBall, signed_cor
 from lownoise.solvers.generation import generate
 from lownoise.solvers.majorant import Majorant, closed_majorant, folded, least_majorant
 from lownoise.solvers.newton import Problem
+from lownoise.solvers.odd_sums import least_sums
 from lownoise.solvers.pricing import AbstractVertices, Priced
 from lownoise.solvers.solution import NO_WIDTH, Solution, honest, lower_triangle
 
@@ -49,6 +50,7 @@ _MOST_LEANING = 1024  # columns, each of which is compared with each
 _ROUNDS = 200
 _MANY = 500  # numbers beyond which evidence is not looked for more closely than to `_NEARLY`
 _MOST_TURNED, _FEWER = 2000, 100  # numbers; and rounds where they are many: later ones take longest
+_MOST_SUMMED = 128  # columns
 _LARGEST = 2.0e8  # products a climb takes
 
 
@@ -87,6 +89,8 @@ def image_solution(body: ImageBody, asked: Asked) -> Solution:
     most = _MOST_FITTED if signed(body) is not None else math.inf if gap > _LITTLE else _MOST_NEAR
     if gap > asked.rtol and len(columns) <= most:
         claim = _tight(_better_proved(claim, columns, rows, unit, asked.rtol), rows)
+    if asked.odd_sums and body.base.ball_order == math.inf:
+        claim = _summed(claim, columns, images)
     return Solution(claim, honest(found.status, claim, asked.rtol), found.rounds)
 
 
@@ -204,6 +208,29 @@ def _better_proved(
         if columns.size > _MANY or not rtol < claim.certificate().gap < _WITHIN * _NEARLY:
             break
     return claim
+
+
+def _summed(claim: Claim, columns: Vector, images: Vector) -> Claim:
+    """Return the claim with noise that odd sums of signs prove of a cube, where that is much less.
+
+    Args:
+        claim: the best that squares prove.
+        columns: the columns of F as rows, shape (k, r).
+        images: ωLF, shape (m, k).
+    """
+    assert isinstance(claim.body, ImageBody)  # noqa: S101 (the caller made it)
+    k, r = columns.shape
+    y, c = claim.body.multipliers, claim.dual.query_weights
+    if not r < k <= _MOST_SUMMED or claim.certificate().gap <= _LITTLE or y is None:
+        return claim
+    try:
+        found, precision = least_sums(images / np.max(np.abs(images)), y, claim.order, c)
+    except (KeyboardInterrupt, np.linalg.LinAlgError):
+        return claim
+    root = np.linalg.solve(np.linalg.cholesky(precision), columns)
+    shape = DenseShape(lower_triangle(root.T))
+    other = replace(claim, body=claim.body.with_multipliers(found), shape=shape)
+    return other if other.certificate().upper < claim.certificate().upper else claim
 
 
 def _tight(claim: Claim, asked: Vector) -> Claim:

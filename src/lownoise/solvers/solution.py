@@ -59,6 +59,7 @@ class Asked:
         rtol: the relative gap to reach.
         progress: called after every step.
         in_order: where the body is flat, keep its first independent coordinates.
+        odd_sums: whether odd sums of signs may be what proves the noise of a cube's image.
     """
 
     order: float
@@ -67,6 +68,7 @@ class Asked:
     rtol: float = RTOL
     progress: Callable[[Progress], None] | None = None
     in_order: bool = False
+    odd_sums: bool = False
 
     @property
     def rows(self) -> Vector:

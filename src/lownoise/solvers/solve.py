@@ -71,6 +71,7 @@ def solve(
     rtol: float = RTOL,
     progress: Callable[[Progress], None] | None = None,
     in_order: bool = False,
+    odd_sums: bool = False,
 ) -> Solution:
     """Return the ellipsoid M ⊇ body with the least √tr_{p/2}(ωLMLᵀω).
 
@@ -82,6 +83,7 @@ def solve(
         rtol: the relative gap to reach.
         progress: called after every step.
         in_order: where the body is flat, keep its first independent coordinates.
+        odd_sums: whether odd sums of signs may be what proves the noise of a cube's image.
 
     Raises:
         PlanError: where no solver knows this kind of body.
@@ -98,6 +100,7 @@ def solve(
         rtol=rtol,
         progress=progress,
         in_order=in_order,
+        odd_sums=odd_sums,
     )
     return solution(body, asked)
 

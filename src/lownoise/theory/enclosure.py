@@ -123,7 +123,14 @@ def enclose(
     answers = _dimension(domain) if queries is None else len(queries)
     omega = checked_weights(weights, answers)
     check_size(omega, queries)
-    asked = Asked(order=order, weights=omega, queries=queries, rtol=rtol, progress=progress)
+    asked = Asked(
+        order=order,
+        weights=omega,
+        queries=queries,
+        rtol=rtol,
+        progress=progress,
+        odd_sums=True,
+    )
     tensor = domain.base if isinstance(domain, Difference) else domain
     if isinstance(tensor, CubePower):
         return _enclose_tensors(domain, tensor, asked)

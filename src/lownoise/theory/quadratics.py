@@ -14,7 +14,7 @@ from lownoise.numbers.arrays import vector
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import growth, up
 from lownoise.sets.bodies import ImageBody
-from lownoise.sets.bodies.image import farthest_multipliers
+from lownoise.sets.bodies.multipliers import farthest_multipliers
 from lownoise.sets.domains import AbstractDomain, Difference
 
 if TYPE_CHECKING:

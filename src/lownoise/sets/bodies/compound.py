@@ -15,7 +15,8 @@ import numpy as np
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import LAST, ROUGH, grown, growth
 from lownoise.sets.bodies.farthest import affine_farthest, farthest_of, longer
-from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
+from lownoise.sets.bodies.image import ImageBody
+from lownoise.sets.bodies.multipliers import farthest_multipliers
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed
 from lownoise.sets.bodies.reach import AbstractSet, Farthest
 from lownoise.sets.unit_balls import NormBall, product_ball

@@ -4,11 +4,6 @@
 For S = F·B and y > 0 every Fx with x ∈ B has Σ yᵢxᵢ² ≤ energy(y), so S is covered by the ellipsoid
 energy(y)·F diag(1/y) Fᵀ, and max ‖Xs‖ ≤ √energy(y)·‖X F diag(1/√y)‖₂ for every matrix X. Some y
 makes that nearly an equality; which one, an optimiser may say: any y is a proof.
-
-max ‖X·x‖² over B is at most min over y of energy(y)·λ, λ the largest eigenvalue of X diag(1/y) Xᵀ.
-That is the greatest, over mixtures V of directions, of min over y of Σ gⱼ/yⱼ, where g = diag(XᵀVX)
-and energy(y) ≤ 1: `best_squares` solves it, and it is concave in V. Conditional gradients mix in
-the eigenvector of the largest eigenvalue, as much of it as helps most.
 """
 
 from __future__ import annotations
@@ -26,6 +21,7 @@ from lownoise.numbers.norms import euclidean
 from lownoise.numbers.rounding import FEW, POWER, ROUGH, grown, growth, shrunk, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody, half_signs
 from lownoise.sets.bodies.lengths import image_length, longest_up
+from lownoise.sets.bodies.multipliers import checked_multipliers, odd_sums_up, squares_of
 from lownoise.sets.bodies.points import SymmetricPoints, exact_images
 from lownoise.sets.norms.choice import of_image
 from lownoise.sets.unit_balls import NormBall, signed_corners
@@ -36,67 +32,8 @@ if TYPE_CHECKING:
     from lownoise.sets.norms import AbstractNorm
     from lownoise.sets.unit_balls import AbstractUnitBall
 
-_ROUNDS = 60
-_NEAR = 1e-9
-_LEAST = 1e-24  # of the greatest gain
-_SHARES = 1 / (2.0 ** np.arange(0, 12))
 _FEW_ROWS = 16
 _MOST_GENERATORS = 21  # whose 2^20 pairs of opposite corners are listed
-
-
-def farthest_multipliers(image: Vector, base: AbstractUnitBall) -> Vector:
-    """Return y > 0, shape (k,), for `ImageBody.with_multipliers`: any is a proof, this a good one.
-
-    Args:
-        image: X, shape (r, k), not all 0.
-        base: B, k coordinates.
-
-    Examples:
-        >>> from lownoise.sets.unit_balls import NormBall, signed_corners
-        >>> y = farthest_multipliers(np.array([[1.0, 1.0], [1.0, -1.0]]), NormBall(2, np.inf))
-        >>> (y / y.sum()).round(6)
-        array([0.5, 0.5])
-    """
-    part = image / np.max(np.abs(image))
-    mixed = np.eye(len(part)) / len(part)
-    best, least = np.ones(base.dimension), np.inf
-    value, y = _inner(part, mixed, base)
-    for _ in range(_ROUNDS):
-        sizes, axes = np.linalg.eigh((part / y) @ part.T)
-        if sizes[-1] < least:
-            best, least = y, float(sizes[-1])
-        if least <= value * (1 + _NEAR):
-            break
-        top = np.outer(axes[:, -1], axes[:, -1])
-        share, found, higher = _shared(part, mixed, top, base)
-        if found <= value:
-            break
-        value, y = found, higher
-        mixed = (1 - share) * mixed + share * top
-    return frozen(best)
-
-
-def _shared(
-    part: Vector, mixed: Vector, top: Vector, base: AbstractUnitBall
-) -> tuple[float, float, Vector]:
-    """Return the best share of `top` in the mixture, and what `_inner` says of it."""
-    best = -np.inf
-    for t in _SHARES:
-        found, y = _inner(part, (1 - t) * mixed + t * top, base)
-        if found <= best:  # concave in t: past the best it only falls
-            break
-        best, share, point = found, float(t), y
-    return share, best, point
-
-
-def _inner(part: Vector, mixed: Vector, base: AbstractUnitBall) -> tuple[float, Vector]:
-    """Return min over y of Σ g/y under energy(y) ≤ 1, and the best y."""
-    gains = np.einsum("ij,ij->j", part, mixed @ part)
-    gains = np.maximum(gains, _LEAST * np.max(gains))
-    z = np.maximum(base.best_squares(gains), _LEAST)
-    y = np.sqrt(gains / z)
-    y /= base.energy_up(y)
-    return float(np.sum(gains / y)), y
 
 
 @final
@@ -107,7 +44,8 @@ class ImageBody(AbstractBody):
     Args:
         factor: F, shape (d, k); or shape (d,), its diagonal.
         base: B, k coordinates.
-        multipliers: y > 0, shape (k,), that is thought to make the bound on its length small.
+        multipliers: y > 0, shape (k,), that is thought to make the bound on its length small; of a
+            cube also odd sums of signs below it, shape (1 + n, k), as in `bodies.multipliers`.
 
     Raises:
         PlanError: where the factor or the multipliers have not k columns, or one is not above 0.
@@ -121,13 +59,8 @@ class ImageBody(AbstractBody):
         k = self.base.dimension
         if self.factor.shape[-1] != k:
             raise PlanError(f"ImageBody.factor has not the {k} columns of its base; give one each")
-        # a shorter list would be broadcast, and prove too little
-        if self.multipliers is not None and not (
-            self.multipliers.shape == (k,) and np.all(self.multipliers > 0)
-        ):
-            raise PlanError(
-                f"ImageBody.multipliers is not {k} numbers above 0; give one a coordinate"
-            )
+        if self.multipliers is not None:
+            checked_multipliers(self.multipliers, self.base)
 
     @property
     def dimension(self) -> int:
@@ -191,6 +124,8 @@ class ImageBody(AbstractBody):
             longest = max(self._piece_up(image, *piece) for piece in self.base.pieces())
             if len(image) <= _FEW_ROWS:  # at most what its rows reach alone; equal for one
                 longest = min(longest, euclidean(self.base.support_up(image)))
+            if self.multipliers is not None and self.multipliers.ndim > 1:
+                longest = min(longest, odd_sums_up(image, self.multipliers))
             if self.corners is not None:
                 longest = min(longest, longest_up(image, self.corners))
             else:
@@ -205,7 +140,7 @@ class ImageBody(AbstractBody):
         squares = np.maximum(np.einsum("ij,ij->j", part, part), 2.0**-80)
         candidates = [squares, np.ones(kept.size)]
         if self.multipliers is not None:
-            candidates.insert(0, self.multipliers[kept])
+            candidates.insert(0, squares_of(self.multipliers)[kept])
         return min(_bounded(own, base, y) for y in candidates)
 
     def radius_up(self, shape: AbstractShape) -> float:

@@ -18,8 +18,9 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import LAST, POWER, ROUGH, grown, growth
-from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
+from lownoise.sets.bodies.image import ImageBody
 from lownoise.sets.bodies.lengths import climbed_from
+from lownoise.sets.bodies.multipliers import farthest_multipliers
 from lownoise.sets.bodies.points import PointDifferences, TranslatedPoints
 from lownoise.sets.bodies.reach import AbstractSet, Farthest
 from lownoise.sets.bodies.section import SectionBody

@@ -270,7 +270,7 @@ class SectionBody(AbstractBody):
     def _candidates(self) -> list[tuple[Vector, Vector]]:
         m = len(self.section.rows)
         found = [(np.ones(m), np.zeros(m))]
-        if self.multipliers is not None and self.multipliers.size == 2 * m:
+        if self.multipliers is not None and self.multipliers.shape == (2 * m,):
             p, n = self.multipliers[:m], self.multipliers[m:]
             found.insert(0, (p + n, 2 * (p - n)))
         return found
