@@ -198,7 +198,7 @@ class Coding(AbstractCoding):
         """Yield the codes of rows, column by column."""
         codes = np.empty(len(columns[0]))
         for i, column in enumerate(columns):
-            yield self._known(i, column, codes)
+            yield self._with_missing(i, column, codes)
 
     def blocks(self, columns: Sequence[Vector]) -> Iterator[tuple[int, int, Vector]]:
         """Yield the codes of a batch of rows in blocks, column after column."""
@@ -206,9 +206,9 @@ class Coding(AbstractCoding):
         for i, column in enumerate(columns):
             for start in range(0, len(column), BLOCK):
                 block = column[start : start + BLOCK]
-                yield i, start, self._known(i, block, codes[: len(block)])
+                yield i, start, self._with_missing(i, block, codes[: len(block)])
 
-    def _known(self, i: int, column: Vector, codes: Vector) -> Vector:
+    def _with_missing(self, i: int, column: Vector, codes: Vector) -> Vector:
         """Write the codes of one column's values to `codes`, and return them."""
         with np.errstate(all="ignore"):  # nothing may warn of a value
             self._put_codes(i, column, codes)

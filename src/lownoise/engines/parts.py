@@ -165,7 +165,7 @@ class PlainTable:
 
                     def read(name: str) -> Any:  # noqa: ANN401
                         own = file.read_row_group(group, columns=[name], use_threads=False)
-                        return _whole(own.column(name))
+                        return _array_of(own.column(name))
 
                     yield _batch(read, numbers, texts, in_turn=True)  # open as long as it is used
                     return
@@ -314,7 +314,7 @@ def _is_text(kind: Any) -> bool:  # noqa: ANN401
     return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
 
 
-def _whole(column: Any) -> Any:  # noqa: ANN401
+def _array_of(column: Any) -> Any:  # noqa: ANN401
     """Return the one array of a column's chunks, copied only where they are several."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
