@@ -10,12 +10,14 @@ _NAME, _PATH = 255, 4000  # bytes of a file's name, and characters of a path, th
 # The name of a drive is one letter. What comes before the last "@" of a text may be a password, and
 # what follows "?" or "#" a key, which ends at a word with which messages go on, or not at all.
 _ADDRESS = re.compile(
-    r"([A-Za-z][A-Za-z0-9+.-]{1,40}:/+)(?:.*@)?([^\s?#]*)"
+    r"([A-Za-z][A-Za-z0-9+.-]{1,40}:/+|(?<![\w.])(?:md|motherduck):)(?:.*@)?([^\s?#]*)"
     r"(?:.*[?#].*?(?=[ ](?:is|has|cannot|could|does|exists|holds|was)[ ]|\Z))?",
     re.DOTALL,
 )
 # each is looked for once, as a text may be of any length
-_SCHEME, _SECRET = re.compile(r"[A-Za-z0-9+.-]{2}:/"), re.compile(r"[\s@?#]")
+# MotherDuck's addresses, with a token behind "?", have no slash
+_SCHEME = re.compile(r"[A-Za-z0-9+.-]{2}:/|\A(?:md|motherduck):")
+_SECRET = re.compile(r"[\s@?#]")
 
 
 def bare(text: str) -> str:
@@ -29,15 +31,16 @@ def bare(text: str) -> str:
         >>> bare("s3://bucket/t.parquet"), bare("a@b?c.csv")
         ('s3://bucket/t.parquet', 'a@b?c.csv')
     """
-    return _ADDRESS.sub(r"\1\2", text) if ":/" in text else text
+    return _ADDRESS.sub(r"\1\2", text) if ":/" in text or "md:" in text or "duck:" in text else text
 
 
 def may_hold_a_secret(path: str) -> bool:
     """Return whether a path has an address with a user, a query, a fragment, or white space.
 
     Examples:
-        >>> [may_hold_a_secret(own) for own in ("s3://b/t", "s3://b/a t", "s3://b?t", "a b?")]
-        [False, True, True, False]
+        >>> paths = ("s3://b/t", "s3://b/a t", "s3://b?t", "md:b?t", "a b?")
+        >>> [may_hold_a_secret(own) for own in paths]
+        [False, True, True, True, False]
     """
     scheme = _SCHEME.search(path)
     return scheme is not None and _SECRET.search(path, scheme.end()) is not None

@@ -356,6 +356,7 @@ ADDRESSES = [
     f"https:/me:{KEY}@office.example/t.parquet",
     f"ftp://me:{KEY}@office.example/t.csv",
     f"https://office.example/t.csv?token={KEY}",
+    f"md:people?motherduck_token={KEY}",
     f"s3://AKIA:a/b'c {KEY}@bucket/t.parquet",
     f"https://me:{KEY}#?@office.example/t.parquet",
     f"https://office.example/my file.parquet?X-Amz-Signature={KEY}",

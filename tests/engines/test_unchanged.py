@@ -4,7 +4,7 @@
 The law: whenever it changes and however, the answers are those of one table, or there are none and
 the spend stays. Rows of both would let a person count twice.
 
-Mutants, each seen red: no second look; a look at sizes alone; one that finds no file anew; a
+Mutants, each seen red: no second look; a look at sizes alone; one at the first file alone; a
 `TableError` that gives the spend back.
 """
 

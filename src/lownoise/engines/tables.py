@@ -39,7 +39,7 @@ _LITERAL = re.compile(r"\[([*?\[])\]")
 _AMAZON = re.compile(
     r"((?P<bucket>.+)\.)?s3(-accelerate|-fips)?([.-](dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com(\.cn)?"
 )
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+(?=:/)|md|motherduck):")
 _REMOTE = ("s3", "https", "env")
 _VARIABLE = re.compile(r"env://([A-Za-z_][A-Za-z0-9_]*)")
 _NULL = "__HIVE_DEFAULT_PARTITION__"  # what Hive, Spark and Arrow call the folder of no value

@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from lownoise.errors import SpecError
+from lownoise.errors import SpecError, bare
 from lownoise.planning import plan
 from lownoise.privacy.shared import MOST_USES
 from lownoise.privacy.units import MOST_ROWS, OF_UNITS
@@ -196,16 +196,17 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises:
         SpecError: where it cannot be read, or is of a newer version.
     """
+    shown = bare(str(path))  # as a whole: it may have several lines, and a password in the last
     try:
         fields = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SpecError(
-            f"spec={path} cannot be read ({error.strerror}); give the path of a TOML file",
+            f"spec={shown} cannot be read ({error.strerror}); give the path of a TOML file",
         ) from None
     except RecursionError:
-        raise SpecError(f"spec={path} is nested too deep; write it flatter") from None
+        raise SpecError(f"spec={shown} is nested too deep; write it flatter") from None
     except ValueError as error:  # of its syntax, its encoding, or a number too long to read
-        raise SpecError(f"spec={path} is not TOML: {error}") from None
+        raise SpecError(f"spec={shown} is not TOML: {error}") from None
     version = fields.pop("version", VERSION)
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise SpecError(f"spec={path}: version is no whole number; give version = {VERSION}")
