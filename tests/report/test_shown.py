@@ -206,7 +206,8 @@ RETURN = {
     "pure_bound",
     "optimal_mechanism",
 }
-NONE = {"device", "errors", "theory", "ReadingNotice", "__version__"}
+# a bar is drawn, and is no value
+NONE = {"device", "errors", "theory", "ProgressBar", "ReadingNotice", "__version__"}
 
 
 TRIANGLE = ln.Points([[0, 0], [1, 0], [0, 1]])
