@@ -99,6 +99,10 @@ TURNS = np.arange(8) * math.pi / 4
 RING = np.column_stack([np.cos(TURNS), np.sin(TURNS)])
 MOMENTS = {
     "moments of 1 column": (ln.Box([-1], [1]), GRID[:, None]),
+    "moments of 2 columns": (
+        ln.Box([-1, -1], [1, 1]),
+        np.array([*itertools.product((-1, 0, 1), repeat=2)]),
+    ),
     "moments of a disc": (ln.Ball(2), np.vstack([0 * RING[:1], 0.4 * RING, RING])),
 }
 TOTALS = {
