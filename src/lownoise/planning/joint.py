@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from lownoise.privacy import Budget, Event, Payer
-    from lownoise.release.progress import Told
+    from lownoise.release.progress import Listener
     from lownoise.sets.domains import AbstractDomain
 
 
@@ -159,7 +159,7 @@ class JointPlan:
         table: Any,  # noqa: ANN401
         ledger: Payer | None = None,
         *,
-        progress: Told | None = None,
+        progress: Listener | None = None,
     ) -> JointRelease:
         """Read the table, add the noises, and return all answers; one entry pays for them.
 

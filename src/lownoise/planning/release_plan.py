@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lownoise.privacy import Event, Payer
     from lownoise.release.comparison import Comparison
-    from lownoise.release.progress import Told
+    from lownoise.release.progress import Listener
     from lownoise.release.release import Release
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
@@ -106,7 +106,7 @@ class Plan(AbstractPlan):
         ledger: Payer | None = None,
         *,
         path: str | PathLike[str] | None = None,
-        progress: Told | None = None,
+        progress: Listener | None = None,
     ) -> Release:
         """Read the table, add the noise, and return the answers.
 
@@ -117,7 +117,7 @@ class Plan(AbstractPlan):
             path: of marginals, a new folder to write the release to as it is made, so that it need
                 not fit the memory; `ln.Release.load(path)` reads it.
             progress: called with a `Part` before each part, and while noise is added, such as an
-                `ln.ProgressBar()`; of the reading no share is told, which would follow from rows.
+                `ln.ProgressBar()`; of the reading no share is shown, which would follow from rows.
 
         Raises:
             FileError: where the folder cannot be made; then nothing is spent.

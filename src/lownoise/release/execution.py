@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.randomness import Randomness
     from lownoise.privacy import Budget, Event, Ledger, Payer
     from lownoise.privacy.units import PrivacyUnit
-    from lownoise.release.progress import Told
+    from lownoise.release.progress import Listener
     from lownoise.release.terms import Terms
     from lownoise.sensitivity.relations import Relation
 
@@ -53,7 +53,7 @@ def execute(
     *,
     randomness: Randomness,
     path: str | PathLike[str] | None = None,
-    progress: Told | None = None,
+    progress: Listener | None = None,
 ) -> Release:
     """Reserve the cost, read the table, settle the cost, add the noise, and return the answers.
 
@@ -111,14 +111,14 @@ def execute(
     with folders.room(path, mechanism.length, spare=spare) as room:
         records, spend = paid()
         tell(Part(_ADDING, 0, mechanism.length))
-        _fill(room, terms, records, randomness, partial(_told, tell, 0, mechanism.length))
+        _fill(room, terms, records, randomness, partial(_report, tell, 0, mechanism.length))
         release = _release(terms, room, spend)
         if path is not None:
             folders.seal(release._document, room, path)  # noqa: SLF001 (its own file)
     return release
 
 
-def _told(tell: Told, before: int, total: int, done: int) -> None:
+def _report(tell: Listener, before: int, total: int, done: int) -> None:
     tell(Part(_ADDING, before + done, total))
 
 
@@ -215,7 +215,7 @@ def execute_together(
     event: Event,
     asked: Budget,
     randomness: Randomness,
-    progress: Told | None = None,
+    progress: Listener | None = None,
 ) -> list[Release]:
     """Reserve what all cost together, read once, settle, and then add noise to each.
 
@@ -265,8 +265,8 @@ def execute_together(
                 with unseen():
                     integers = terms.mechanism.run(own, randomness=randomness)
             else:
-                told = partial(_told, tell, done, total)
-                _fill(place, terms, own, randomness, told)
+                report = partial(_report, tell, done, total)
+                _fill(place, terms, own, randomness, report)
             done += terms.mechanism.length
             found.append(_release(terms, integers, spend))
     return found

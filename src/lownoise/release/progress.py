@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    Told = Callable[["Part"], None]
+    Listener = Callable[["Part"], None]
 
 
 class Step(Protocol):
