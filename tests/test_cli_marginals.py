@@ -128,7 +128,7 @@ def test_a_marginal_as_table_and_csv(folder):
         (("made", "income"), "'income' is no attribute; name some of 'age'"),
         (("made", "age", "sex", "town"), "does not follow from what was released"),
         (("made", "age", "age"), "names an attribute twice"),
-        (("absent", "age"), "folder=absent has no readable release.json"),
+        (("absent", "age"), "file=absent cannot be read; give one that save wrote"),
         (("made", "age", "--level", "1"), "level=1 is out of range"),
         (("made", "age", "--out", "x.csv"), "exists"),
     ]:

@@ -188,6 +188,7 @@ def test_options_reach_their_question_alone():
             {"questions": [QUESTIONS["means"], ln.Mean(["age", "pay"], ln.Box([0, 0], [100, 5]))]},
             r"questions\[1\] asks what questions\[0\] asks; leave one out",
         ),
+        ({"questions": ["age"], "weights": "range"}, r"questions\[0\]=str is no question"),
         ({"weights": "range"}, "weights is of one question; give it in options"),
         ({"importance": {"means": 1.0}}, "one number a question"),
         ({"importance": {**IMPORTANCE, "means": 0.0}}, "out of range"),

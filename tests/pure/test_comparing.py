@@ -21,6 +21,7 @@ from lownoise.cli.demo import flights_plan
 from lownoise.errors import BudgetError, LedgerError, PlanError
 from lownoise.release import codec
 from lownoise.release.comparison import Alternative, Comparison
+from lownoise.report import render_text, sections
 
 BUDGET = ln.approx_dp(1.0, 1e-6)
 
@@ -106,6 +107,9 @@ def test_it_prints_what_each_costs_and_how_far_it_strays():
         assert f"{own.mean_error:.4g}" in line
         assert f"{own.half_widths().max():.4g}" in line
         assert own.mean_error < own.error  # Jensen
+    told = render_text(sections(plan))
+    assert "*" in next(line for line in told.splitlines() if line.split()[:1] == ["radial"])
+    assert "with *       A ρ or μ with * is of all but a chance of 1.00×10⁻⁶." in told
     again = ln.Plan.from_json(plan.to_json()).comparison
     assert "?" in repr(again)
     assert [(o.mechanism, o.error, o.rho, o.mu, o.delta, o.readings) for o in again] == [

@@ -112,6 +112,16 @@ def test_a_plan_that_was_touched_is_refused_or_does_not_verify(change):
         assert not ln.verify(text)
 
 
+def test_a_plan_is_loaded_by_its_path_and_a_path_is_no_text(tmp_path):
+    made, path = plan(), tmp_path / "plan.json"
+    made.save(path)
+    assert ln.Plan.load(path).to_json() == ln.Plan.load(str(path)).to_json() == made.to_json()
+    with pytest.raises(FileError, match=r"text=PosixPath is no text.*or its path to `load`"):
+        ln.Plan.from_json(path)
+    with pytest.raises(FileError, match=r"none\.json cannot be read; give one that save wrote"):
+        ln.Plan.load(tmp_path / "none.json")
+
+
 def test_folders_that_are_no_release_are_refused(tmp_path):
     made = plan()
     made.release(ROWS, path=tmp_path / "r")

@@ -83,14 +83,23 @@ class TextFile:
 
     def parser(self, header: list[str], columns: Sequence[str]) -> Parser:
         """Return what finds the columns, of which each must stand once in the first line."""
+        shown = self.shown or self.path
+        if columns and not any(header):
+            raise TableError(
+                f"table={shown} has no names in its first line, or is empty; name each column there"
+            )
         for column in columns:
-            if header.count(column) != 1:
-                how = "does not stand" if column not in header else "stands twice"
+            if column not in header:
                 raise TableError(
-                    f"column={column!r} {how} in the first line of {self.shown or self.path}; "
-                    f"name each column once there, with {_NAMES[self.dialect.separator]} between, "
-                    "or say what is between by lownoise.Table(path, separator=…), in a "
-                    "specification by data.separator",
+                    f"column={column!r} does not stand in the first line of {shown}; spell it as "
+                    f"there, capitals too, with {_NAMES[self.dialect.separator]} between, or say "
+                    "what is between by lownoise.Table(path, separator=…), in a specification by "
+                    "data.separator",
+                )
+            if header.count(column) > 1:
+                raise TableError(
+                    f"column={column!r} stands twice in the first line of {shown}; name each "
+                    "column once there"
                 )
         places = tuple(map(header.index, columns)) or (0,)  # whichever, to know how many rows
         return Parser(places, max(len(header), 1), self.dialect)

@@ -18,7 +18,6 @@ from lownoise.planning.release_plan import Plan
 from lownoise.privacy import PureDP
 from lownoise.release import codec
 from lownoise.release.execution import execute_together
-from lownoise.release.folders import read_document
 from lownoise.release.members import Members, joint_event, once, write_members
 from lownoise.release.release import Release
 
@@ -142,7 +141,7 @@ class JointPlan:
     @classmethod
     def _read(cls, members: Members, domains: Mapping[str, AbstractDomain]) -> JointPlan:
         read = {
-            place: Plan.from_json(read_document(members.folder / place), domains.get(names[0]))
+            place: Plan.load(members.folder / place, domains.get(names[0]))
             for place, names in members.by_place("plans").items()
         }
         members.check({place: own.terms for place, own in read.items()})

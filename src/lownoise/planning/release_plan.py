@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.numbers.randomness import SystemRandomness
-from lownoise.release import codec, stored
+from lownoise.release import codec, folders, stored
 from lownoise.release.execution import execute
 from lownoise.release.readable import Guaranteed
 from lownoise.verification import Verification, verify
@@ -153,6 +153,19 @@ class Plan(AbstractPlan):
             return cls(stored.terms_from_dict(codec.load("plan", text)["terms"], domain))
 
         return codec.guarded(read)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], domain: AbstractDomain | None = None) -> Plan:
+        """Return the plan that `save` wrote.
+
+        Args:
+            path: the file.
+            domain: as of `from_json`.
+
+        Raises:
+            FileError: where it cannot be read, or is no plan of a version that is known.
+        """
+        return cls.from_json(folders.read_document(path), domain)
 
     def to_json(self) -> str:
         """Return the plan as JSON, versioned; `from_json` reads it back exactly."""

@@ -101,9 +101,9 @@ def together(
     """
     checked_budget(budget)
     checked_word(relation, "together")  # a body of changes is of one question's columns
+    questions = _by_name(questions)
     if beyond := [name for name in unit if name not in OF_UNITS]:
         raise PlanError(f"{beyond[0]} is of one question; give it in options, by question")
-    questions = _by_name(questions)
     names = list(questions)
     given = _options(options, names)
     if isinstance(budget, ApproxDP):

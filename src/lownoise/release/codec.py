@@ -102,6 +102,11 @@ def parsed(text: str) -> Any:  # noqa: ANN401 (JSON)
         return json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError):
         raise FileError("it is not JSON; give the text of a plan.json or release.json") from None
+    except TypeError:
+        raise FileError(
+            f"text={type(text).__name__} is no text; give what a plan.json or release.json holds, "
+            "or its path to `load`"
+        ) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

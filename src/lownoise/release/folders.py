@@ -186,6 +186,10 @@ def read_document(path: str | PathLike[str]) -> str:
                 f"has releases of several questions; give one of those that {SEVERAL} names, or "
                 "read all with ln.JointRelease.load"
             )
+        elif not Path(path).is_dir():
+            raise FileError(
+                f"file={Path(path)} cannot be read; give one that save wrote, or a release's folder"
+            ) from None
         else:
             said = (
                 f"has no readable {DOCUMENT}; give a folder that a release was written to, "

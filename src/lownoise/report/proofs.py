@@ -86,13 +86,19 @@ class AbstractNoiseWords(ABC):
             ),
             caption=(
                 f"Root mean squared error of {self.view.whose}, at the same budget, and the least "
-                f"ρ and μ that are proved of each.{_left_out(compared)}"
+                "ρ and μ that are proved of each."
             ),
             terminal=len(compared),
             own=[own.mechanism for own in compared].index(terms.name),
         )
         note = f"Every one of them keeps the budget. {self.view.asking}".strip()
-        parts = (Prose(choice, "mechanism"), table, Prose(note, note=True))
+        starred = _left_out(compared)
+        parts: tuple[Part, ...] = (
+            Prose(choice, "mechanism"),
+            table,
+            *starred,
+            Prose(note, note=True),
+        )
         return (Section("compared", "Mechanisms compared", parts),)
 
     def _elsewhere(self) -> str:
@@ -330,7 +336,10 @@ def _price(own: Any, number: float | None) -> str:  # noqa: ANN401
     return f"{spelling.at_most(number, 3)}{'*' if own.delta else ''}"
 
 
-def _left_out(compared: Any) -> str:  # noqa: ANN401
+def _left_out(compared: Any) -> tuple[Prose, ...]:  # noqa: ANN401
     """Return what numbers with that sign leave out, in a sentence; or nothing."""
     most = max(own.delta for own in compared)
-    return f" * Of all but a chance of {spelling.at_most(most, 3)}." if most else ""
+    if not most:
+        return ()
+    chance = spelling.at_most(most, 3)
+    return (Prose(f"A ρ or μ with * is of all but a chance of {chance}.", "with *", note=True),)
