@@ -202,6 +202,26 @@ def test_the_command_line_says_what_python_does(tmp_path):
     assert json.loads(as_json.stdout) == {"size": size}
 
 
+def test_the_command_line_asks_of_several_questions_their_total_error(tmp_path):
+    spec = tmp_path / "office.toml"
+    asked = (
+        '[[question]]\nname = "pay"\nrelation = "add_remove"\n'
+        "columns.pay = { lower = 0, upper = 5 }\n"
+        '[[question]]\nname = "sex"\nkind = "marginals"\nrelation = "add_remove"\nway = 1\n'
+        'attributes.sex = ["F", "M"]\n'
+    )
+    spec.write_text(f"{asked}[budget]\nrho = 1.0\n")
+    found = json.loads(run(tmp_path, "budget-for", spec, "--error", "9", "--json").stdout)
+    sex = ln.Marginals({"sex": ["F", "M"]}, way=1)
+    several = {"pay": ln.Mean(["pay"], ln.Box([0], [5])), "sex": sex}
+    least = ln.budget_for(several, like=ln.zcdp(1), error=9, relation="add_remove")
+    assert found == {"kind": "zcdp", "rho": least.rho}
+    refused = run(tmp_path, "budget-for", spec, "--interval", "3")
+    assert refused.returncode == 2
+    assert "interval is of one question's answers" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
 def test_the_command_line_asks_of_streams_their_error_alone(tmp_path):
     spec = tmp_path / "stream.toml"
     spec.write_text('[question]\nkind = "stream"\nrounds = 16\n[budget]\nrho = 1.0\n')

@@ -13,6 +13,7 @@ from lownoise.cli.output import show, solving
 from lownoise.errors import SpecError
 
 if TYPE_CHECKING:
+    from lownoise.planning.joint import JointPlan
     from lownoise.planning.release_plan import AbstractPlan
 
 _Spec = Annotated[Path, typer.Argument(help="A TOML specification.")]
@@ -38,18 +39,18 @@ def budget_for(
 ) -> None:
     """Print the least budget, of the specification's kind, for answers that are near enough.
 
-    Reads no data, spends nothing. The budget in the specification says which kind is sought, and
-    under which delta.
+    Of several questions it is their total error that is near enough. Reads no data, spends
+    nothing. The budget in the specification says which kind is sought, and under which delta.
     """
     from lownoise.planning.inverse import least_budget, nearness
     from lownoise.privacy.budget import budget_to_dict
-    from lownoise.spec import read_spec
+    from lownoise.spec import read_any
 
-    read, near = read_spec(spec), nearness(error, interval or None, level)
+    read, near = read_any(spec), nearness(error, interval or None, level)
     with solving("fitting the noise") as progress:
 
-        def make(budget: Any) -> AbstractPlan:  # noqa: ANN401 (of any kind)
-            return read.question.plan(budget, progress)
+        def make(budget: Any) -> AbstractPlan | JointPlan:  # noqa: ANN401 (of any kind)
+            return read.plan(progress, budget=budget)
 
         found = budget_to_dict(least_budget(make, read.budget.budget(), near))
     if as_json:

@@ -4,13 +4,14 @@
 TOML, checked as a whole: every mistake is reported at once, each with its path in the file.
 """
 
-from lownoise.spec.files import JointSpec, Spec, read_domain, read_spec, read_together
+from lownoise.spec.files import JointSpec, Spec, read_any, read_domain, read_spec, read_together
 from lownoise.spec.local import LocalSpec, read_local
 
 __all__ = [
     "JointSpec",
     "LocalSpec",
     "Spec",
+    "read_any",
     "read_domain",
     "read_local",
     "read_spec",

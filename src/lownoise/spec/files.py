@@ -206,16 +206,22 @@ class Spec(Strict):
             raise mistaken(((), text, None) for text in misfits)
         return budget
 
-    def plan(self, progress: Callable[[Progress], None] | None = None) -> Plan | StreamPlan:
+    def plan(
+        self,
+        progress: Callable[[Progress], None] | None = None,
+        *,
+        budget: Budget | None = None,
+    ) -> Plan | StreamPlan:
         """Return the plan; no data are read.
 
         Args:
             progress: called with a `Progress` after every step of a search.
+            budget: by default the specification's.
 
         Raises:
             LownoiseError: where the parts do not fit together.
         """
-        return self.question.plan(self.budget.budget(), progress)
+        return self.question.plan(budget or self.budget.budget(), progress)
 
     def account(self) -> Ledger | None:
         """Return the account that pays, None where none is named."""
@@ -252,6 +258,16 @@ def read_spec(path: Path) -> Spec:
     if isinstance(fields.get("question"), list):
         raise SpecError(f"spec={path} asks several questions; use `lownoise together`")
     return _checked_spec(fields, path)
+
+
+def read_any(path: Path) -> Spec | JointSpec:
+    """Return the specification in a TOML file, of one question or of several.
+
+    Raises:
+        SpecError: where the file cannot be read, or with every mistake in it, one a line.
+    """
+    several = isinstance(read_toml(path).get("question"), list)
+    return read_together(path) if several else read_spec(path)
 
 
 def _checked_spec(fields: dict[str, Any], path: Path) -> Spec:
@@ -292,6 +308,11 @@ class JointSpec:
     shares: dict[str, float] | None
 
     @property
+    def budget(self) -> BudgetSpec:
+        """What all reveal together."""
+        return next(iter(self.parts.values())).budget
+
+    @property
     def data(self) -> DataSpec | None:
         """Where the table is."""
         return next(iter(self.parts.values())).data
@@ -300,8 +321,16 @@ class JointSpec:
         """Return the account that pays, None where none is named."""
         return next(iter(self.parts.values())).account()
 
-    def plan(self) -> JointPlan:
+    def plan(
+        self,
+        _progress: Callable[[Progress], None] | None = None,
+        *,
+        budget: Budget | None = None,
+    ) -> JointPlan:
         """Return the plan; no data are read.
+
+        Args:
+            budget: by default the specification's.
 
         Raises:
             LownoiseError: where the parts do not fit together.
@@ -310,7 +339,7 @@ class JointSpec:
         first = next(iter(asked.values()))
         return together(
             {name: own.asked() for name, own in asked.items()},
-            budget=next(iter(self.parts.values())).budget.budget(),
+            budget=budget or self.budget.budget(),
             relation=first.relation,
             size=first.size,
             importance=self.importance,
