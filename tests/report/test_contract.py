@@ -261,8 +261,11 @@ def test_everything_else_has_the_same_two_renderers(tmp_path):
 
 def test_what_is_neither_has_no_report():
     for wrong in (3, None, "plan"):
-        with pytest.raises(PlanError, match="has no page"):
+        with pytest.raises(PlanError, match=r"has no page; .*of several questions one of theirs"):
             report.sections(wrong)
+        for render in (report.render_html, report.render_text):
+            with pytest.raises(PlanError, match=r"is no report; give report\.sections\(release\)"):
+                render(wrong)
 
 
 @pytest.mark.grid

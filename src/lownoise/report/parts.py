@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, final
 
+from lownoise.errors import PlanError
 from lownoise.report import spelling
 
 if TYPE_CHECKING:
@@ -226,6 +227,7 @@ def render_text(
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    _check(sections)
     file = io.StringIO()
     console = Console(file=file, width=width, highlight=False, force_terminal=styled)
     notes = RichTable.grid(padding=(0, 2))
@@ -292,7 +294,16 @@ def render_html(sections: Sequence[Section], *, whole: bool = True) -> str:
         >>> report.render_html(report.sections(plan)).startswith("<!doctype html>")
         True
     """
+    _check(sections)
     return _template().render(head=sections[0], sections=sections[1:], whole=whole)
+
+
+def _check(sections: object) -> None:
+    """Refuse what is no report, such as the release that one is of."""
+    if not isinstance(sections, (list, tuple)):
+        raise PlanError(
+            f"sections={type(sections).__name__} is no report; give report.sections(release)"
+        )
 
 
 @cache

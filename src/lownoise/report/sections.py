@@ -140,7 +140,10 @@ def view_of(
     """
     terms = subject.terms if hasattr(subject, "terms") else subject
     if not hasattr(terms, "mechanism"):
-        raise PlanError(f"subject={type(subject).__name__} has no page; give a release or a plan")
+        raise PlanError(
+            f"subject={type(subject).__name__} has no page; give a release or a plan, of several "
+            "questions one of theirs, as release['name']"
+        )
     release = subject if hasattr(subject, "integers") else None
     view = row_of(_QUESTIONS, terms.question)
     if view is None:
