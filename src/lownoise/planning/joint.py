@@ -92,7 +92,8 @@ class JointPlan:
         return {", ".join(names): (names[0], own) for names, own in once(self.plans).items()}
 
     def __repr__(self) -> str:
-        return f"<JointPlan: {len(self)} questions under {self.budget}; error {self.error:.4g}>"
+        asked = "1 question" if len(self) == 1 else f"{len(self)} questions"
+        return f"<JointPlan: {asked} under {self.budget}; error {self.error:.4g}>"
 
     def _rows(self) -> list[tuple[str, str, str]]:
         return [

@@ -103,7 +103,8 @@ def together(
     checked_word(relation, "together")  # a body of changes is of one question's columns
     questions = _by_name(questions)
     if beyond := [name for name in unit if name not in OF_UNITS]:
-        raise PlanError(f"{beyond[0]} is of one question; give it in options, by question")
+        remedy = "give it in options, by question" if beyond[0] in _OWN else "leave it out"
+        raise PlanError(f"{beyond[0]} is of one question; {remedy}")
     names = list(questions)
     given = _options(options, names)
     if isinstance(budget, ApproxDP):
