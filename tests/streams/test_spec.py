@@ -143,6 +143,10 @@ MISTAKES = [
         'rounds = 3\nrelation = "add_remove"\nchanges = { kind = "box", lower = [0], upper = [1] }',
         "question.relation: stands beside question.changes",
     ),
+    (
+        'rounds = 3\nrelation = { kind = "box", lower = [0], upper = [1] }',
+        "question.relation: is a word; declare a body of changes as question.changes instead",
+    ),
     ('rounds = 3\nchanges = { kind = "cube" }', "question.changes.kind"),
 ]
 

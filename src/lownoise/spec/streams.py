@@ -71,6 +71,14 @@ class StreamSpec(Strict):
     def _named(cls, columns: object, info: ValidationInfo) -> object:
         return named_columns(columns, info)
 
+    @field_validator("relation", mode="before")
+    @classmethod
+    def _word(cls, relation: object) -> object:
+        """Say where a body of changes stands, which Python takes as its relation."""
+        if isinstance(relation, dict):
+            raise mistake_text("is a word; declare a body of changes as question.changes instead")
+        return relation
+
     @model_validator(mode="after")
     def _fitting(self) -> Self:
         """Refuse fields that do not go with each other, before a budget is looked at."""
