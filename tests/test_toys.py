@@ -14,6 +14,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from tests.toys.directions import Directions
 from tests.toys.domain import Wedge
 from tests.toys.engine import ToySource
 from tests.toys.noise import TwoSidedNoise
@@ -28,8 +29,9 @@ from lownoise.errors import FileError, PlanError, SpecError
 from lownoise.kinds import Kinds
 from lownoise.noise.abstract import NOISES, AbstractNoise
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.questions import QUESTIONS, AbstractQueries
-from lownoise.questions.streams import WORKLOADS, AbstractStreamWorkload
+from lownoise.questions import QUESTIONS, AbstractQuestion
+from lownoise.questions.encoding import resolved
+from lownoise.questions.streams import WORKLOADS, AbstractStreamWorkload, Running
 from lownoise.release import codec
 from lownoise.release.execution import execute
 from lownoise.sensitivity.factors import SHAPES, AbstractShape
@@ -163,9 +165,15 @@ THRESHOLDS = Above("x", (-1.0, 0.0, 2.5))
 QUESTIONS_OF_TOYS = {
     "a domain": ln.Mean(["x", "y"], Wedge(3.0)),
     "a question": THRESHOLDS,
+    "totals": Directions("x"),
     "neither": ln.Queries(np.tril(np.ones((3, 3))), {"y": 3}, outside={"y": 0}),
 }
 NOISES_OF_TOYS = {"gaussian": (ln.zcdp(0.5), None), "two_sided": (ln.pure_dp(0.7), "two_sided")}
+PURE = {"k_norm", "ellipsoid", "recursive", "laplace"}
+EVERY_NOISE = [
+    (ln.pure_dp(0.7), PURE),
+    (ln.approx_dp(0.7, 1e-6), {*PURE, "radial", "gaussian"}),
+]
 NOISES_OF_TOYS |= {"laplace": (ln.pure_dp(0.7), "laplace")}
 TOGETHER = [
     pytest.param(question, noise, relation, id=f"{question}, {noise}, {relation}")
@@ -257,6 +265,49 @@ def test_the_question_from_outside_counts_as_it_says():
     assert plain(toy_plan("a question", "two_sided", "add_remove"))
 
 
+def test_the_totals_from_outside_add_up_what_they_say():
+    totals = toy_plan("totals", "laplace", "substitute").terms.mechanism.totals
+    rows = rows_of_toys()
+    angles = np.radians(np.nan_to_num([row["x"] for row in rows]))
+    found = totals.answers(totals.exact(totals.read(source(rows))))
+    assert np.allclose(found, [np.cos(angles).sum(), np.sin(angles).sum()])
+
+
+@pytest.mark.parametrize(("budget", "noises"), EVERY_NOISE)
+def test_the_totals_from_outside_are_planned_with_every_noise_that_is_not_of_records(
+    budget, noises
+):
+    """In a disc the norm of changes is the best of pure noise: √6/ε of a radius of 1."""
+    plan = ln.plan(Directions("x"), budget=budget, relation="add_remove")
+    available = {own.mechanism for own in plan.terms.alternatives if own.error is not None}
+    assert available == noises
+    known = [own.error for own in plan.terms.alternatives if own.mechanism == "k_norm"]
+    assert known == [pytest.approx(math.sqrt(6) / 0.7, rel=1e-5)]
+    kept(plan, plan.release(source(rows_of_toys())))
+
+
+def test_the_totals_from_outside_hide_units_and_stand_beside_other_questions():
+    rows = [{**row, "who": f"{i // 2}"} for i, row in enumerate(rows_of_toys())]
+    table = ToySource({"x": "numbers", "y": "numbers", "who": "texts"}, rows)
+    for relation in RELATIONS:
+        plan = ln.plan(
+            Directions("x"),
+            budget=ln.zcdp(0.5),
+            relation=relation,
+            privacy_unit="who",
+            rows_per_unit=2,
+        )
+        own = 2 if relation == "add_remove" else 4  # lengths of what two rows change
+        assert plan.error == pytest.approx(own * math.sqrt(2), rel=1e-4)
+        kept(plan, plan.release(pd.DataFrame(rows)))
+    both = ln.together(
+        {"directions": Directions("x"), "mean": ln.Mean(["y"], ln.Box([0], [2]))},
+        budget=ln.zcdp(0.5),
+        relation="add_remove",
+    )
+    assert set(both.release(table).releases) == {"directions", "mean"}
+
+
 def plain(plan):
     """Return whether a plan of the same queries by a matrix is as good."""
     same = ln.Queries(THRESHOLDS.matrix, {"k": 4})
@@ -303,11 +354,17 @@ epsilon = 0.7
 """
 
 
+LINE = "thresholds = [-1.0, 0.0, 2.5]\n"
+
+
 def test_a_question_and_a_noise_from_outside_are_read_from_a_specification(tmp_path):
     path = tmp_path / "spec.toml"
     path.write_text(OUTSIDE)
     plan = read_spec(path).plan()
     assert plan.to_json() == toy_plan("a question", "two_sided", "add_remove").to_json()
+    (tmp_path / "angles.toml").write_text(OUTSIDE.replace("above", "directions").replace(LINE, ""))
+    plan = read_spec(tmp_path / "angles.toml").plan()
+    assert plan.to_json() == toy_plan("totals", "two_sided", "add_remove").to_json()
     edits = {
         "column = ": ("colum = ", "question.column: field required"),
         "2.5]": ("-2.5]", "do not rise"),
@@ -368,12 +425,14 @@ FAMILIES = {
     AbstractShape: SHAPES,
     AbstractDual: EVIDENCE,
     AbstractNoise: NOISES,
-    AbstractQueries: QUESTIONS,
+    AbstractQuestion: QUESTIONS,
     AbstractStreamWorkload: WORKLOADS,
     AbstractPair: PAIRS,
 }
 OTHERWISE = {  # never in a file, or by the fields of what they belong to
     "Slab",
+    "AbstractGrouped",  # whose two kinds have names
+    "Running",  # of which a stream's document says the workload and the values
     "SelectedShape",
     "GaussianNoise",
     "PartialNoise",
@@ -387,6 +446,25 @@ OTHERWISE = {  # never in a file, or by the fields of what they belong to
     "ParityNoise",
     "ParityQueries",  # parities as linear queries, of which a plan keeps the answers alone
 }
+
+
+STANDS = {  # what a question names of a room above, and in which it stands
+    "view": ("release", "streams"),
+    "read": ("release",),
+    "gaussian": ("planning",),
+    "pure": ("planning",),
+    "page": ("report",),
+}
+
+
+@pytest.mark.parametrize("kind", [*QUESTIONS.classes, Running], ids=lambda kind: kind.__name__)
+def test_a_question_names_its_parts_in_the_rooms_that_ask_for_them(kind):
+    for name, rooms in STANDS.items():
+        part = getattr(kind.parts, name)
+        assert (part is None) == (kind is Running and name in ("read", "gaussian", "pure"))
+        if part is not None:
+            assert part.partition(".")[0] in rooms
+            assert callable(resolved(part))
 
 
 def below(cls):

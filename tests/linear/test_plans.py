@@ -11,7 +11,7 @@ import pytest
 import lownoise as ln
 from lownoise.certificate.tables import ParityDual
 from lownoise.errors import PlanError
-from lownoise.noise.fitting import gaussian_queries
+from lownoise.noise.fitting import gaussian_summed
 from lownoise.noise.parity import gaussian_parity
 from lownoise.sensitivity.residuals.cost import ParityChanges, parity_costs
 
@@ -290,7 +290,7 @@ def test_noise_that_is_too_wide_or_too_narrow_is_scaled_to_the_budget(kind, rela
     for factor in (1 / 7, 7.0):
         if kind == "queries":
             own = (asked, relation, made.size, made.answer_noise.scaled(factor), 1.0)
-            found = gaussian_queries(*own, made.totals.coordinates)
+            found = gaussian_summed(*own, made.totals.coordinates)
             assert np.allclose(found.answer_noise.dense(), made.answer_noise.dense(), rtol=1e-6)
         else:
             wide = factor * made.totals.by_degree(made.noise) ** 2

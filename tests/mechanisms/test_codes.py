@@ -14,7 +14,7 @@ import pytest
 import lownoise as ln
 from lownoise.errors import PlanError
 from lownoise.noise.means import changed_extent, coding_for
-from lownoise.noise.queries import QueryTotals, queries_follow, query_coordinates
+from lownoise.noise.queries import QueryTotals
 from lownoise.questions import Queries
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sensitivity.relations import Change
@@ -94,7 +94,7 @@ TWICE = Queries(np.array([[1.0, 2, 4], [0, 1, 5], [2, 4, 8]]), {"x": 3}, outside
 
 
 def grid(step):
-    chosen = query_coordinates(TWICE, "add_remove")
+    chosen = TWICE.coordinates("add_remove")
     steps = np.full(chosen.pivots.size, step)
     return QueryTotals(
         question=TWICE, relation="add_remove", size=None, coordinates=chosen, step=steps
@@ -102,9 +102,9 @@ def grid(step):
 
 
 def test_queries_follow_from_their_pivots_or_are_refused():
-    chosen = query_coordinates(TWICE, "add_remove")
+    chosen = TWICE.coordinates("add_remove")
     assert chosen.pivots.size == 2
-    assert queries_follow(TWICE, chosen)
+    assert TWICE.follows(chosen)
 
     def changed(**fields):
         return type(chosen)(
@@ -125,11 +125,11 @@ def test_queries_follow_from_their_pivots_or_are_refused():
         changed(pivots=np.array([0, 3])),
         changed(start=np.ones(3)),
     ]
-    assert not any(queries_follow(TWICE, other) for other in bent)
+    assert not any(TWICE.follows(other) for other in bent)
 
 
 def test_the_codes_of_queries_are_whole_numbers_of_steps_or_the_grid_is_refused():
-    found, summed = grid(0.5), TWICE.matrix[query_coordinates(TWICE, "add_remove").pivots].T
+    found, summed = grid(0.5), TWICE.matrix[TWICE.coordinates("add_remove").pivots].T
     assert found.codes.tolist() == (2 * summed).tolist()
     least = 2.0**-52 * summed.max()  # the farthest code is 2^52
     assert np.all(np.abs(grid(least).codes - summed / least) <= 0.5)

@@ -24,7 +24,6 @@ from lownoise.noise.marginal_noise import grid_step, marginal_mechanism
 from lownoise.noise.marginals import AbstractLayout
 from lownoise.noise.mechanism import covering
 from lownoise.noise.pure import KNormNoise
-from lownoise.noise.queries import query_coordinates
 from lownoise.noise.round import AbstractRoundNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy.units import rows_of
@@ -124,7 +123,7 @@ class CellLayout(AbstractLayout):
     def coordinates(self) -> Coordinates:
         """Which cells are summed, and how all follow from them."""
         asked = Queries(self.matrix, {"record": self.matrix.shape[1]})
-        return query_coordinates(asked, self.relation)
+        return asked.coordinates(self.relation)
 
     @cached_property
     def changes(self) -> SymmetricPoints | PointDifferences:

@@ -21,15 +21,15 @@ from lownoise.errors import PlanError
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.means import MeanTotals, coding_for
 from lownoise.noise.mechanism import SHOWN, AdditiveMechanism, covering
-from lownoise.noise.queries import QueryTotals, query_body
 from lownoise.numbers.arrays import frozen, triangle_of
+from lownoise.questions.encoding import resolved
 from lownoise.sensitivity.factors import BlockShape, DenseShape, DiagonalShape
 from lownoise.sensitivity.relations import Change, sensitivity_set
 
 if TYPE_CHECKING:
     from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions import AbstractQueries, Mean
+    from lownoise.questions import AbstractSummed, Mean
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.domains.coordinates import Coordinates
@@ -123,31 +123,31 @@ def gaussian_mean(
     return mechanism
 
 
-def gaussian_queries(
-    question: AbstractQueries,
+def gaussian_summed(
+    question: AbstractSummed,
     relation: Relation,
     size: int | None,
     shape: AbstractShape,
     parameter: float,
     chosen: Coordinates,
 ) -> AdditiveMechanism:
-    """Return the mechanism of linear queries whose noise has `shape`, scaled to reveal at most μ.
+    """Return the mechanism of sums of rows whose noise has `shape`, scaled to reveal at most μ.
 
     Args:
-        question: the queries and the records.
+        question: what each row adds.
         relation: "substitute" or "add_remove".
         size: the public number of records, None under `add_remove`.
-        shape: noise of the summed queries that roughly covers their changes with radius 1.
+        shape: noise of the summed answers that roughly covers their changes with radius 1.
         parameter: μ > 0.
-        chosen: the queries that are summed.
+        chosen: the answers that are summed.
 
     Raises:
         PlanError: where the shape has no noise in a direction that needs some.
     """
-    width = query_body(question, relation, chosen).widths()
+    width = question.changes(relation, chosen).widths()
     least, most = shape.conditional_scales()
     step = frozen(grid_steps(least / parameter, most / parameter, width, width, size, parameter))
-    totals = QueryTotals(
+    totals = resolved(question.totals)(
         question=question, relation=relation, size=size, coordinates=chosen, step=step
     )
     return gaussian(totals, shape.scaled(1 / parameter / step), parameter)

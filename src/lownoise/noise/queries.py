@@ -9,7 +9,7 @@ the grid is 2^-40 of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -17,13 +17,15 @@ import numpy as np
 
 from lownoise.engines.codings import LARGEST_CODE
 from lownoise.errors import PlanError
-from lownoise.noise.totals import AbstractCountTotals, check_rows, lattice_of
+from lownoise.noise.totals import (
+    AbstractCountTotals,
+    AbstractReader,
+    AbstractSummedTotals,
+    check_rows,
+    lattice_of,
+)
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.packing import packed
-from lownoise.sensitivity.relations import checked_relation
-from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricPoints, TranslatedPoints
-from lownoise.sets.domains.coordinates import Coordinates
-from lownoise.sets.frames import find_frame
+from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricPoints
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
@@ -33,70 +35,13 @@ if TYPE_CHECKING:
     from lownoise.engines.queries import TableQuery
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import AbstractQueries
-    from lownoise.sensitivity.relations import Relation
     from lownoise.sets.bodies import AbstractBody
 
-_OFF = 1e-9  # of what a query's greatest number is: how far its pivots may be from saying it
 
+class AbstractRecords(AbstractReader):
+    """What reads how many rows each record of a question has."""
 
-def query_coordinates(question: AbstractQueries, relation: Relation) -> Coordinates:
-    """Return which queries are summed, and how all follow from them.
-
-    Under `substitute` changes are what counts: a query that has one number for all records follows
-    from the public size.
-
-    Examples:
-        >>> from lownoise.questions import Queries
-        >>> twice = Queries([[1, 1], [0, 1], [0, 2]], {"x": 2})
-        >>> query_coordinates(twice, "substitute").pivots.size
-        1
-        >>> query_coordinates(twice, "add_remove").pivots.size
-        2
-    """
-    columns = question.matrix.T
-    counted = checked_relation(relation).counted
-    start = np.zeros(question.count) if counted else columns[0]
-    body = SymmetricPoints(columns) if counted else TranslatedPoints(columns)
-    frame = find_frame(body, None)
-    embed = None if frame.embed is None else frozen(frame.embed.T.copy())
-    return Coordinates(pivots=frame.pivots, embed=embed, start=frozen(start.copy()))
-
-
-def queries_follow(question: AbstractQueries, chosen: Coordinates) -> bool:
-    """Return whether every query is what its pivots say, for every record."""
-    W, pivots = question.matrix, chosen.pivots
-    rising = bool(np.all(np.diff(pivots) > 0))
-    if not rising or (pivots.size and not (pivots[0] >= 0 and pivots[-1] < len(W))):
-        return False
-    if chosen.embed is None:
-        return pivots.size == len(W)
-    if chosen.embed.shape != (len(W), pivots.size):
-        return False
-    about = W - chosen.start[:, None]
-    most = np.max(np.abs(about), axis=1)
-    return bool(np.all(np.abs(about - chosen.embed @ about[pivots]).max(axis=1) <= _OFF * most))
-
-
-def query_body(
-    question: AbstractQueries, relation: Relation, chosen: Coordinates, *, exchanged: bool = False
-) -> SymmetricPoints | PointDifferences:
-    """Return the body of all changes that one neighbour makes to the summed queries.
-
-    Args:
-        question: what is asked.
-        relation: what a neighbour is.
-        chosen: the queries that are summed.
-        exchanged: whether a row of a unit becomes another, beside coming and going.
-    """
-    kept = frozen(np.ascontiguousarray(question.matrix[chosen.pivots].T))
-    if exchanged:  # 0 is what no row adds
-        return PointDifferences(frozen(np.pad(kept, ((1, 0), (0, 0)))))
-    counted = checked_relation(relation).counted
-    return SymmetricPoints(kept) if counted else PointDifferences(kept)
-
-
-class _RecordTotals(AbstractCountTotals["AbstractQueries"]):
-    """Totals of how many rows each record has."""
+    question: AbstractQueries
 
     @property
     def reading(self) -> TableQuery[Histogram] | None:
@@ -115,19 +60,12 @@ class _RecordTotals(AbstractCountTotals["AbstractQueries"]):
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class QueryTotals(_RecordTotals):
+class QueryTotals(AbstractRecords, AbstractSummedTotals["AbstractQueries"]):
     """The summed queries of a table as integers.
-
-    Args:
-        coordinates: which r queries are summed, and how all follow.
-        step: the unit of each summed query's integers, shape (r,): powers of two, or `lattice`.
 
     Raises:
         PlanError: where a code exceeds 2^52.
     """
-
-    coordinates: Coordinates
-    step: Vector
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -152,20 +90,10 @@ class QueryTotals(_RecordTotals):
         """How many kinds of records there are, N."""
         return self.question.record_count
 
-    @property
-    def on_lattice(self) -> QueryTotals:
-        """The same in the steps that records move queries by."""
-        return replace(self, step=self.lattice)
-
     @cached_property
     def codes(self) -> Integers:
         """The integers of each record, shape (N, r)."""
         return np.floor(self._about / self.step + 0.5).astype(np.int64)
-
-    @property
-    def length(self) -> int:
-        """How many integers a release has."""
-        return int(self.step.size)
 
     @cached_property
     def changes(self) -> AbstractBody:
@@ -189,45 +117,15 @@ class QueryTotals(_RecordTotals):
         return list(records.totals(self.codes))
 
     @property
-    def stated(self) -> dict[str, Any]:
-        """The grid, and which queries are summed where not all are; a large matrix is packed."""
-        chosen = self.coordinates
-        if chosen.embed is None:
-            return {"step": self.step.tolist()}
-        kept = {"pivots": chosen.pivots.tolist(), "embed": packed(chosen.embed)}
-        return {"step": self.step.tolist(), **kept}
-
-    @property
-    def unit(self) -> Vector:
-        """What one grid step is worth in each summed query, shape (r,)."""
-        return self.step
-
-    @property
     def rounding(self) -> Vector:
         """What is lost of the matrix on the grid: nothing of whole numbers."""
         off = np.abs(self._about / self.step - self.codes)
         return frozen(np.max(off, axis=0, initial=0.0))
 
-    @property
-    def embed(self) -> Vector | None:
-        """The matrix from summed queries to all; None where all are summed."""
-        return self.coordinates.embed
-
-    def answers(self, integers: Sequence[int]) -> Vector:
-        """Return the released answers, shape (m,).
-
-        Float arithmetic on what is already public. A query that follows from others does so for
-        each record within 1e-9 of its own numbers, and as a rule within their last digits.
-        """
-        summed = np.array([float(k) for k in integers]) * self.step
-        chosen = self.coordinates
-        about = summed if chosen.embed is None else chosen.embed @ summed
-        return frozen(np.asarray(about + (self.size or 0) * chosen.start))
-
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HistogramTotals(_RecordTotals):
+class HistogramTotals(AbstractRecords, AbstractCountTotals["AbstractQueries"]):
     """The number of rows at each record, in steps of a count.
 
     Args:

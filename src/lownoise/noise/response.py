@@ -19,6 +19,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import Loss
+from lownoise.noise.queries import AbstractRecords
 from lownoise.noise.totals import check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.intervals import precision
@@ -29,7 +30,6 @@ from lownoise.sensitivity.relations import SUBSTITUTE
 
 if TYPE_CHECKING:
     from lownoise.engines.counts import Histogram
-    from lownoise.engines.queries import TableQuery
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import AbstractQueries
@@ -42,7 +42,7 @@ _BLOCK = 1 << 18
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ResponseMechanism:
+class ResponseMechanism(AbstractRecords):
     """The number of reports of each record.
 
     Args:
@@ -100,28 +100,6 @@ class ResponseMechanism:
             noise_curve.response_rho_up(q, self.length),
             noise_curve.response_mu_up(q, self.length),
         )
-
-    @property
-    def reading(self) -> TableQuery[Histogram] | None:
-        """What is asked of a table."""
-        return self.question.reading
-
-    def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
-        """Return how many rows each record has.
-
-        Raises:
-            TableError: where the table has not the public number of rows.
-        """
-        return self.checked(self.question.histogram(table))
-
-    def checked(self, records: Histogram) -> Histogram:
-        """Return what was read, of the public number of rows.
-
-        Raises:
-            TableError: where the table has another.
-        """
-        check_rows(self.size, records.count)
-        return records
 
     def run(self, records: Histogram, *, randomness: Randomness) -> tuple[int, ...]:
         """Return the number of reports of each record.

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, final
 
 import numpy as np
 
 from lownoise.errors import PlanError, TableError
 from lownoise.noise.units import Repeated
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.packing import packed
 from lownoise.sensitivity.relations import checked_relation
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy.units import PrivacyUnit
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.domains.coordinates import Coordinates
 
 
 @final
@@ -36,7 +39,33 @@ _ALL = _All()
 _BITS = 53  # of a float
 
 
-class AbstractTotals(ABC):
+class AbstractReader(ABC):
+    """What reads a table, whose number of rows may be public."""
+
+    size: int | None
+
+    @property
+    def reading(self) -> TableQuery[Any] | None:
+        """What is asked of a table; None where `read` alone knows."""
+        return None
+
+    def read(self, table: Any) -> Any:  # noqa: ANN401 (what an engine takes, and what it makes)
+        """Return what an engine makes of a table; a `TableError` where `checked` raises one."""
+        if self.reading is None:
+            raise PlanError(f"{type(self).__name__} reads no table; plan again")
+        return self.checked(self.reading.of(table))
+
+    def checked(self, records: Any) -> Any:  # noqa: ANN401
+        """Return what was read, of the public number of rows.
+
+        Raises:
+            TableError: where the table has another.
+        """
+        check_rows(self.size, records.count)
+        return records
+
+
+class AbstractTotals(AbstractReader):
     """Integers that follow from a table, how far one neighbour moves them, and their answers.
 
     Privacy rests on the integers that records become and on how far a neighbour moves their sums,
@@ -44,7 +73,6 @@ class AbstractTotals(ABC):
     """
 
     relation: Relation
-    size: int | None
 
     @property
     @abstractmethod
@@ -63,26 +91,6 @@ class AbstractTotals(ABC):
         By default twice what one changes that comes or goes, as one goes and one comes.
         """
         return Repeated(self.changes, 2)
-
-    @property
-    @abstractmethod
-    def reading(self) -> TableQuery[Any] | None:
-        """What is asked of a table, of which the integers follow; None where `read` alone knows."""
-
-    def read(self, table: Any) -> Any:  # noqa: ANN401 (what an engine takes, and what it makes)
-        """Return what an engine makes of a table; a `TableError` where `checked` raises one."""
-        if self.reading is None:
-            raise PlanError(f"{type(self).__name__} reads no table; plan again")
-        return self.checked(self.reading.of(table))
-
-    def checked(self, records: Any) -> Any:  # noqa: ANN401
-        """Return what was read, of the public number of rows.
-
-        Raises:
-            TableError: where the table has another.
-        """
-        check_rows(self.size, records.count)
-        return records
 
     @abstractmethod
     def exact(self, records: Any) -> Sequence[int]:  # noqa: ANN401
@@ -248,3 +256,72 @@ class AbstractCountTotals(AbstractTotals, Generic[Asked]):
 
     def __post_init__(self) -> None:
         check_public(self.size, self.relation, drops=self.question.drops)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AbstractSummedTotals(AbstractCountTotals[Asked]):
+    """Sums of what each row adds to some answers, on a grid, of which all answers follow.
+
+    Args:
+        coordinates: which r answers are summed, and how all follow.
+        step: the unit of each summed answer's integers, shape (r,): powers of two, or `lattice`.
+    """
+
+    coordinates: Coordinates
+    step: Vector
+
+    @property
+    def lattice(self) -> Vector | None:
+        """Steps whose whole multiples each row adds, shape (r,); None where none are known."""
+        return None
+
+    @property
+    def kinds(self) -> float:
+        """How many kinds of rows there are; infinitely many by default."""
+        return math.inf
+
+    @property
+    def on_lattice(self) -> Self:
+        """The same in the steps of `lattice`.
+
+        Raises:
+            PlanError: where there are none.
+        """
+        if self.lattice is None:
+            raise PlanError(f"{type(self).__name__} has no steps in common; plan again")
+        return replace(self, step=self.lattice)
+
+    @property
+    def length(self) -> int:
+        """How many integers a release has."""
+        return int(self.step.size)
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The grid, and which answers are summed where not all are; a large matrix is packed."""
+        chosen = self.coordinates
+        if chosen.embed is None:
+            return {"step": self.step.tolist()}
+        kept = {"pivots": chosen.pivots.tolist(), "embed": packed(chosen.embed)}
+        return {"step": self.step.tolist(), **kept}
+
+    @property
+    def unit(self) -> Vector:
+        """What one grid step is worth in each summed answer, shape (r,)."""
+        return self.step
+
+    @property
+    def embed(self) -> Vector | None:
+        """The matrix from summed answers to all; None where all are summed."""
+        return self.coordinates.embed
+
+    def answers(self, integers: Sequence[int]) -> Vector:
+        """Return the released answers, shape (m,).
+
+        Float arithmetic on what is already public. An answer that follows from others does so for
+        each row within 1e-9 of its own numbers, and as a rule within their last digits.
+        """
+        summed = np.array([float(k) for k in integers]) * self.step
+        chosen = self.coordinates
+        about = summed if chosen.embed is None else chosen.embed @ summed
+        return frozen(np.asarray(about + (self.size or 0) * chosen.start))

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.errors import PlanError, quoted
-from lownoise.noise.fitting import gaussian_mean, gaussian_queries
+from lownoise.noise.fitting import gaussian_mean, gaussian_summed
 from lownoise.noise.ordered import ordered_mechanism
 from lownoise.noise.parity import gaussian_parity
 from lownoise.noise.product import product_mechanism
-from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.noise.residual import residual_mechanism
 from lownoise.numbers.arguments import checked_number, checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen, vector
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from lownoise.planning.request import Request
     from lownoise.privacy import Budget
     from lownoise.privacy.units import PrivacyUnit
-    from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
+    from lownoise.questions import AbstractSummed, Marginals, Mean, Parity
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
@@ -199,15 +198,15 @@ def full_shape(solution: Solution) -> AbstractShape:
     return DenseShape(claim.frame.up() @ claim.shape.factor)
 
 
-def plan_queries(question: AbstractQueries, request: Request) -> Plan:
-    """Return the plan for linear queries."""
+def plan_summed(question: AbstractSummed, request: Request) -> Plan:
+    """Return the plan for sums of what each row adds, such as linear queries."""
     question.check()
     relation, size = checked_counting(request, type(question).__name__, drops=question.drops)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
     parameter = request.gaussian_parameter
-    chosen = query_coordinates(question, relation)
+    chosen = question.coordinates(relation)
     found = solve(
-        query_body(question, relation, chosen, exchanged=request.exchanged),
+        question.changes(relation, chosen, exchanged=request.exchanged),
         order=order,
         weights=question.weights,
         queries=chosen.embed,
@@ -222,7 +221,7 @@ def plan_queries(question: AbstractQueries, request: Request) -> Plan:
         budget=request.budget,
         order=order,
         evidence=found.claim.dual,
-        mechanism=gaussian_queries(question, relation, size, shape, parameter, chosen),
+        mechanism=gaussian_summed(question, relation, size, shape, parameter, chosen),
     )
     return Plan(terms, status=found.status)
 

@@ -20,8 +20,9 @@ from lownoise.noise.geometric import GeometricNoise
 from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.means import MeanTotals, coding_for
 from lownoise.noise.mechanism import SHOWN
-from lownoise.noise.queries import HistogramTotals, QueryTotals, query_body, query_coordinates
+from lownoise.noise.queries import HistogramTotals, QueryTotals
 from lownoise.noise.response import MOST_REPORTS, ResponseMechanism, keep_for
+from lownoise.noise.totals import AbstractSummedTotals
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import decimal_up
@@ -51,7 +52,8 @@ from lownoise.planning.pure_steps import (
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP
-from lownoise.questions import AbstractQueries, Mean
+from lownoise.questions import AbstractQueries, AbstractSummed, Mean
+from lownoise.questions.encoding import resolved
 from lownoise.release.additive import short
 from lownoise.release.guarantees import allowed
 from lownoise.release.pure_bound import fit_weights, question_body
@@ -106,8 +108,8 @@ def pure_means(question: Mean, request: Request) -> Builders:
     return _builders(question, relation, request, weights, totals, others)
 
 
-def pure_queries(question: AbstractQueries, request: Request) -> Builders:
-    """Return what makes a plan of linear queries with each pure noise.
+def pure_summed(question: AbstractSummed, request: Request) -> Builders:
+    """Return what makes a plan of sums of what each row adds with each pure noise.
 
     Raises:
         PlanError: where an argument does not fit.
@@ -115,20 +117,22 @@ def pure_queries(question: AbstractQueries, request: Request) -> Builders:
     question.check()
     relation, size = checked_counting(request, type(question).__name__, drops=question.drops)
     epsilon = _grid_epsilon(request)
-    chosen = query_coordinates(question, relation)
-    width = query_body(question, relation, chosen).widths()
+    chosen = question.coordinates(relation)
+    width = question.changes(relation, chosen).widths()
     near = width / epsilon
     step = frozen(grid_steps(near, near, width, width, size, epsilon, _STEP_BITS))
-    totals = QueryTotals(
+    totals: AbstractSummedTotals[Any] = resolved(question.totals)(
         question=question, relation=relation, size=size, coordinates=chosen, step=step
     )
-    others: dict[str, Callable[[Setting], Mechanism]] = {
-        "laplace_histogram": partial(_counts, LaplaceNoise),
-        "randomized_response": lambda _: _response(question, size, request),
-    }
-    most, weights = (1.0 if size is None else 0.5) * request.epsilon, question.weights
+    others: dict[str, Callable[[Setting], Mechanism]] = {}
+    weights = question.weights
+    if isinstance(question, AbstractQueries):
+        others["laplace_histogram"] = partial(_counts, LaplaceNoise)
+        others["randomized_response"] = lambda _: _response(question, size, request)
     others.update(lattice_builders(question, request, totals, width, weights))
-    if request.mechanism == "geometric_histogram" or is_worth_lattice(most):
+    most = (1.0 if size is None else 0.5) * request.epsilon
+    named = request.mechanism == "geometric_histogram"
+    if isinstance(question, AbstractQueries) and (named or is_worth_lattice(most)):
         build = partial(_counts, GeometricNoise)
         others["geometric_histogram"] = partial(ended, build, within_lattice(most))
     return _builders(question, relation, request, weights, totals, others)
@@ -199,7 +203,7 @@ def _own_budget(request: Request, loss: Loss) -> PureDP | ApproxDP:
 
 
 def _builders(
-    question: Mean | AbstractQueries,
+    question: Mean | AbstractSummed,
     relation: Relation,
     request: Request,
     weights: Vector,
@@ -262,7 +266,7 @@ def _builders(
 
 
 def _fit(
-    question: Mean | AbstractQueries, weights: Vector, totals: AbstractTotals, request: Request
+    question: Mean | AbstractSummed, weights: Vector, totals: AbstractTotals, request: Request
 ) -> Vector:
     """Return what errors matter that noise is fitted to: of means that come with a count, of it."""
     if not isinstance(question, Mean) or totals.size is not None:
@@ -285,7 +289,7 @@ def _finely(mechanism: Mechanism) -> Mechanism:
 
 
 def _solved(
-    question: Mean | AbstractQueries,
+    question: Mean | AbstractSummed,
     relation: Relation,
     request: Request,
     weights: Vector,
@@ -295,7 +299,7 @@ def _solved(
     if not setting.kept.size:
         return None
     totals = setting.totals
-    assert isinstance(totals, (MeanTotals, QueryTotals))  # noqa: S101 (where answers are summed)
+    assert isinstance(totals, (MeanTotals, AbstractSummedTotals))  # noqa: S101 (where answers are summed)
     chosen = totals.coordinates
     body, embed = question_body(question, relation, chosen, exchanged=request.exchanged)
     lifted = embed is None and body.dimension < weights.size

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy import Shared
     from lownoise.privacy.units import PrivacyUnit
-    from lownoise.questions import AbstractQueries
+    from lownoise.questions import AbstractSummed
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import AbstractNorm
@@ -276,7 +276,7 @@ def _scaled(
 
 
 def weighted_errors(
-    totals: AbstractTotals, weights: Vector, question: Mean | AbstractQueries
+    totals: AbstractTotals, weights: Vector, question: Mean | AbstractSummed
 ) -> Vector:
     """Return the matrix from integers to weighted errors: of sums, about the middle."""
     embed, unit = totals.embed, totals.unit

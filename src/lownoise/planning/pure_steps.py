@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
     from lownoise.noise import AdditiveMechanism
     from lownoise.noise.means import MeanTotals
-    from lownoise.noise.queries import QueryTotals
+    from lownoise.noise.totals import AbstractSummedTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.pure_noise import Setting
     from lownoise.planning.request import Request
-    from lownoise.questions import AbstractQueries, Mean
+    from lownoise.questions import AbstractSummed, Mean
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.norms import AbstractNorm
     from lownoise.solvers.radial import RadialFit
@@ -146,9 +146,9 @@ def is_worth_stairs(steps: Vector, epsilon: float) -> bool:
 
 
 def lattice_builders(
-    question: Mean | AbstractQueries,
+    question: Mean | AbstractSummed,
     request: Request,
-    totals: MeanTotals | QueryTotals,
+    totals: MeanTotals | AbstractSummedTotals[Any],
     width: Vector,
     weights: Vector,
 ) -> dict[str, Callable[[Setting], AdditiveMechanism]]:

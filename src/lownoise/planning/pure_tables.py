@@ -32,7 +32,7 @@ from lownoise.noise.round import answer_variances
 from lownoise.noise.signed import LAWS, SIGNED, lattice, signed_mechanism
 from lownoise.numbers.arguments import checked_order
 from lownoise.planning.gaussian import plan_marginals, plan_parity
-from lownoise.planning.pure import pure_queries
+from lownoise.planning.pure import pure_summed
 from lownoise.planning.pure_steps import (
     is_worth_lattice,
     is_worth_stairs,
@@ -193,7 +193,7 @@ def pure_parity(question: Parity, request: Request) -> Builders:
     ]
     own: Builders = {name: partial(by_degree, name) for name in kept}
     try:
-        others = pure_queries(question.as_queries, request)
+        others = pure_summed(question.as_queries, request)
     except QuestionError as error:
         reason = str(error)
 

@@ -8,21 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError, quoted
-from lownoise.kinds import row_of
 from lownoise.planning.comparing import compared
-from lownoise.planning.exchange import plan_means
-from lownoise.planning.gaussian import plan_marginals, plan_parity, plan_queries
-from lownoise.planning.groups import plan_groups, pure_groups
-from lownoise.planning.pure import pure_means, pure_queries
-from lownoise.planning.pure_tables import pure_marginals, pure_parity
 from lownoise.planning.request import Request
-from lownoise.planning.sums import plan_sum, pure_sums
 from lownoise.planning.sums import unit_total as totals_within
 from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.shared import checked_uses
 from lownoise.privacy.units import checked_unit
-from lownoise.questions import AbstractGrouped, AbstractQueries, Marginals, Mean, Parity, Sum
+from lownoise.questions.encoding import AbstractQuestion, resolved
 from lownoise.release.comparison import GAUSSIAN, names
 from lownoise.sensitivity.relations import ADD_REMOVE, Change, checked_relation
 from lownoise.solvers import RTOL
@@ -43,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def plan(  # noqa: PLR0913
-    question: Mean | Sum | AbstractGrouped | Marginals | AbstractQueries | Parity,
+    question: AbstractQuestion,
     *,
     budget: Budget,
     relation: Relation | AbstractDomain,
@@ -104,14 +97,14 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
         PlanError: where the question is none, or the mechanism that is named is not known or not
             within the budget.
     """
-    rows = row_of(_NOISES, question)
-    if rows is None:
+    if not isinstance(question, AbstractQuestion) or question.parts.gaussian is None:
         raise PlanError(
             f"question={type(question).__name__} is no question; give ln.Mean(…), "
             "ln.Marginals(…), ln.Queries(…) or ln.Parity(…), or several in a list",
         )
     _check_mechanism(request)
-    gaussian, pure = rows
+    gaussian: Callable[[Any, Request], Plan] = resolved(question.parts.gaussian)
+    pure: Callable[[Any, Request], Builders] = resolved(question.parts.pure)
     found: Builders = {}
     if not isinstance(request.budget, PureDP):
         one = (
@@ -219,17 +212,3 @@ def _check_mechanism(request: Request) -> None:
             f"mechanism={quoted(named)} is pure, and budget={budget} is not; "
             "give ln.pure_dp(epsilon), or leave the mechanism out",
         )
-
-
-# what makes a plan with Gaussian noise, and with each pure one: one row a kind of question
-_NOISES: dict[
-    type,
-    tuple[Callable[[Any, Request], Plan], Callable[[Any, Request], dict[str, Callable[[], Plan]]]],
-] = {
-    Mean: (plan_means, pure_means),
-    Sum: (plan_sum, pure_sums),
-    AbstractGrouped: (plan_groups, pure_groups),
-    AbstractQueries: (plan_queries, pure_queries),
-    Parity: (plan_parity, pure_parity),
-    Marginals: (plan_marginals, pure_marginals),
-}

@@ -3,14 +3,14 @@
 
 from lownoise.questions.attributes import Attribute
 from lownoise.questions.distributions import Count, Distribution, Histogram
-from lownoise.questions.encoding import QUESTIONS
+from lownoise.questions.encoding import QUESTIONS, AbstractQuestion
 from lownoise.questions.finite import FiniteProblem, finite_problem
 from lownoise.questions.marginals import Marginals
 from lownoise.questions.mean import AbstractGrouped, GroupedMean, Mean
 from lownoise.questions.moments import Moments
 from lownoise.questions.momentum import Momentum
 from lownoise.questions.parity import Parity
-from lownoise.questions.queries import AbstractQueries, Queries
+from lownoise.questions.queries import AbstractQueries, AbstractSummed, Queries
 from lownoise.questions.streams import (
     AbstractStreamWorkload,
     Decayed,
@@ -25,7 +25,9 @@ __all__ = [
     "QUESTIONS",
     "AbstractGrouped",
     "AbstractQueries",
+    "AbstractQuestion",
     "AbstractStreamWorkload",
+    "AbstractSummed",
     "Attribute",
     "Count",
     "Decayed",

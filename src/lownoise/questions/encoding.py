@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of questions in documents, and the declared attributes of a table ⇄ JSON values."""
+"""The kinds of questions: in documents, in other rooms; and declared attributes ⇄ JSON values."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from abc import ABC
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from lownoise.errors import FileError, quoted
 from lownoise.kinds import Form, Kinds
@@ -15,6 +18,43 @@ if TYPE_CHECKING:
 
 QUESTIONS: Kinds[Any] = Kinds("question")
 QUESTION = Form(QUESTIONS.write, lambda fields, _: QUESTIONS.read(fields))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a question is in the rooms above its own, given once, on its class.
+
+    A part is an object, or where it stands in this package, as "release.mean_view:MeanView": walls
+    keep questions from importing what is above them, and each room asks for its own parts alone.
+
+    Args:
+        view: in `release`, the view of terms: names, weights, evidence.
+        read: there, how terms are read from a file's fields, by the mechanism's name.
+        gaussian: in `planning`, what makes the plan with Gaussian noise of a request.
+        pure: there, what gives the builders of plans with each pure noise.
+        page: in `report`, what a report says of it.
+    """
+
+    view: Any
+    page: Any
+    read: Any = None
+    gaussian: Any = None
+    pure: Any = None
+
+
+class AbstractQuestion(ABC):
+    """What is asked of a table."""
+
+    parts: ClassVar[Parts]
+
+
+def resolved(part: Any) -> Any:  # noqa: ANN401 (whatever a class names)
+    """Return a part of a question: as its class has it, or what stands where that says."""
+    if not isinstance(part, str):
+        return part
+    module, _, name = part.partition(":")
+    return getattr(import_module(f"lownoise.{module}"), name)
 
 
 def attribute_to_dict(attribute: Attribute) -> dict[str, Any]:

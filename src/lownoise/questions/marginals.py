@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -16,7 +16,13 @@ from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import floats, frozen
 from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, Categories, attributes
-from lownoise.questions.encoding import QUESTIONS, attribute_to_dict, schema_from
+from lownoise.questions.encoding import (
+    QUESTIONS,
+    AbstractQuestion,
+    Parts,
+    attribute_to_dict,
+    schema_from,
+)
 from lownoise.sensitivity.orders import answer_count
 
 if TYPE_CHECKING:
@@ -59,7 +65,7 @@ def _written(
 @final
 @readable
 @dataclass(frozen=True, eq=False, init=False)
-class Marginals:
+class Marginals(AbstractQuestion):
     """Marginals of a table: for each set of attributes, how many rows there are in each cell.
 
     A cell of the marginal of attributes B is one category of each of them; the marginal of no
@@ -96,6 +102,14 @@ class Marginals:
         >>> Marginals({"age": 4, "sex": 2}, way=2, ordered={"age": "range"}).answers  # 1 + 10·3 + 2
         33
     """
+
+    parts: ClassVar[Parts] = Parts(
+        view="release.marginals:MarginalView",
+        read="release.stored:read_marginals",
+        gaussian="planning.gaussian:plan_marginals",
+        pure="planning.pure_tables:pure_marginals",
+        page="report.marginals:MarginalsView",
+    )
 
     attributes: tuple[Attribute, ...]
     way: int | None

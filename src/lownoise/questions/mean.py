@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -15,7 +15,7 @@ from lownoise.errors import FileError, QuestionError, quoted
 from lownoise.kinds import Field
 from lownoise.numbers.arrays import vector
 from lownoise.numbers.readable import readable
-from lownoise.questions.encoding import QUESTION, QUESTIONS
+from lownoise.questions.encoding import QUESTION, QUESTIONS, AbstractQuestion, Parts
 from lownoise.questions.marginals import Marginals
 from lownoise.questions.wording import called
 from lownoise.sets.domains import AbstractDomain
@@ -47,7 +47,7 @@ def _written(
     return Mean(columns, domain, center=center, missing="drop" if drops_missing else missing)
 
 
-class AbstractColumns(ABC):
+class AbstractColumns(AbstractQuestion):
     """What is asked of the columns of a table, of all rows or with `by` of each group of them."""
 
     def __new__(
@@ -109,6 +109,14 @@ class Mean(AbstractColumns):
         >>> by_sex.labels()
         ['sex=F', 'sex=M']
     """
+
+    parts: ClassVar[Parts] = Parts(
+        view="release.mean_view:MeanView",
+        read="release.stored:read_mean",
+        gaussian="planning.exchange:plan_means",
+        pure="planning.pure:pure_means",
+        page="report.mean:MeanView",
+    )
 
     columns: tuple[str, ...]
     sources: tuple[str, ...]
@@ -189,7 +197,7 @@ class Mean(AbstractColumns):
         return self.domain.exact_coordinates() if self.comes else self.domain.coordinates()
 
 
-class AbstractGrouped(ABC):
+class AbstractGrouped(AbstractQuestion):
     """What is asked of columns in each group of some margins: their sums, and maybe how many rows.
 
     A record in group g whose values are x adds e_g ⊗ (x − center, 1), to totals alone e_g ⊗ x: a
@@ -199,6 +207,14 @@ class AbstractGrouped(ABC):
         QuestionError: where an attribute is ordered, groups are too many to be summed in memory, or
             the domain is a program.
     """
+
+    parts: ClassVar[Parts] = Parts(
+        view="release.group_view:GroupView",
+        read="release.stored:read_groups",
+        gaussian="planning.groups:plan_groups",
+        pure="planning.groups:pure_groups",
+        page="report.groups:GroupsView",
+    )
 
     mean: Mean  # of the records of one group; of totals the one that they are
     groups: Marginals

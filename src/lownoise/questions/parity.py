@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from lownoise.kinds import Field
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, attributes
-from lownoise.questions.encoding import QUESTIONS
+from lownoise.questions.encoding import QUESTIONS, AbstractQuestion, Parts
 from lownoise.questions.queries import AbstractQueries
 from lownoise.questions.universe import Universe
 
@@ -56,7 +56,7 @@ def _written(bits: Any, outside: Any, degrees: Any, weights: Any) -> Parity:  # 
 @final
 @readable
 @dataclass(frozen=True, eq=False, init=False)
-class Parity:
+class Parity(AbstractQuestion):
     """Parities: for every set S of exactly `degree` bits, Σ over records of Π_{i∈S} (−1)^{xᵢ}.
 
     The family of the source (003, Definition 8): all sets of exactly that size. For sets of at most
@@ -80,6 +80,14 @@ class Parity:
         >>> Parity([f"b{i}" for i in range(100)], degree=3).count
         161700
     """
+
+    parts: ClassVar[Parts] = Parts(
+        view="release.linear_views:ParityView",
+        read="release.stored:read_parity",
+        gaussian="planning.gaussian:plan_parity",
+        pure="planning.pure_tables:pure_parity",
+        page="report.linear:LinearView",
+    )
 
     attributes: tuple[Attribute, ...]
     degrees: tuple[int, ...]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from lownoise.questions.answers import (
     PrefixAnswers,
     WindowAnswers,
 )
-from lownoise.questions.encoding import QUESTIONS
+from lownoise.questions.encoding import QUESTIONS, AbstractQuestion, Parts
 from lownoise.questions.mean import Mean
 from lownoise.sets.domains.encoding import MEMBER
 
@@ -378,13 +378,15 @@ def _written(workload: AbstractStreamWorkload, **values: Any) -> Running:  # noq
 )
 @final
 @dataclass(frozen=True, eq=False)
-class Running:
+class Running(AbstractQuestion):
     """The question of a stream: an answer after every round.
 
     Args:
         workload: W, one row a round.
         values: the columns of a round's value, their domain, center and stand-in.
     """
+
+    parts: ClassVar[Parts] = Parts(view="streams.view:StreamView", page="report.streams:StreamView")
 
     workload: AbstractStreamWorkload
     values: Mean

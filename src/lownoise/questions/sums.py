@@ -15,7 +15,7 @@ from lownoise.errors import FileError, QuestionError
 from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
-from lownoise.questions.encoding import QUESTION, QUESTIONS
+from lownoise.questions.encoding import QUESTION, QUESTIONS, Parts
 from lownoise.questions.mean import AbstractColumns, AbstractGrouped, Mean
 from lownoise.sets.domains import Box
 
@@ -68,6 +68,14 @@ class Sum(AbstractColumns):
         >>> plan.standard_deviation.round(6).tolist()
         [120.0]
     """
+
+    parts: ClassVar[Parts] = Parts(
+        view="release.sum_view:SumView",
+        read="release.stored:read_sum",
+        gaussian="planning.sums:plan_sum",
+        pure="planning.sums:pure_sums",
+        page="report.mean:MeanView",
+    )
 
     mean: Mean
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.noise.queries import query_body, query_coordinates
+from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
+from lownoise.questions.queries import OUTSIDE, AbstractQueries, of_records
 from lownoise.release.pure_bound import by_volume, repeats, unbeaten
 from lownoise.release.views import AbstractRowView
 from lownoise.sensitivity.residuals import ParityChanges
@@ -18,16 +19,14 @@ from lownoise.sensitivity.residuals.cost import exchanged_costs, parity_costs
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions import AbstractQueries, Parity  # noqa: F401 (in quotes, below)
+    from lownoise.questions import AbstractSummed, Parity  # noqa: F401 (in quotes, below)
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
 
-_OUTSIDE = "A row outside the records that are counted is left out; nothing says how many were."
-
 
 @final
-class QueryView(AbstractRowView["AbstractQueries"]):
-    """Linear queries."""
+class QueryView(AbstractRowView["AbstractSummed"]):
+    """Sums of what each row adds, such as linear queries."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -38,13 +37,13 @@ class QueryView(AbstractRowView["AbstractQueries"]):
     def note(self) -> str:
         """What a ledger says of the release."""
         before = "" if self._terms.gaussian else f"{self._terms.name}: "
-        return f"{before}{self.question.count:,} queries of records"
+        return f"{before}{self.question.note}"
 
     @cached_property
     def chosen(self) -> Coordinates:
         """The queries that evidence speaks of, and how all follow; Gaussian noise is on those."""
         if not self._terms.gaussian:  # which may have counts of records summed instead
-            return query_coordinates(self.question, self._terms.relation)
+            return self.question.coordinates(self._terms.relation)
         found: Coordinates = self._terms.mechanism.totals.coordinates
         return found
 
@@ -52,7 +51,7 @@ class QueryView(AbstractRowView["AbstractQueries"]):
     def body(self) -> AbstractBody:
         """All changes that one neighbour makes to the summed queries."""
         relation, exchanged = self._terms.relation, self._terms.exchanged
-        return query_body(self.question, relation, self.chosen, exchanged=exchanged)
+        return self.question.changes(relation, self.chosen, exchanged=exchanged)
 
     @property
     def evidence_about(self) -> tuple[AbstractBody, Vector, Vector | None]:
@@ -85,6 +84,8 @@ class QueryView(AbstractRowView["AbstractQueries"]):
         At the same budget, shape (m,); infinite where it exceeds the floats. Under `substitute` the
         sum of these counts is public.
         """
+        if not isinstance(self.question, AbstractQueries):
+            raise PlanError(f"ln.{type(self.question).__name__} has no histogram to compare")
         W, size = self.question.matrix, self._terms.size
         if size is not None:
             W = W - np.mean(W, axis=1, keepdims=True)
@@ -95,12 +96,12 @@ class QueryView(AbstractRowView["AbstractQueries"]):
     @property
     def left_out(self) -> str:
         """Those outside the records."""
-        return _OUTSIDE if self.question.drops else ""
+        return self.question.left_out
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What every release of linear queries rests on, whatever its noise."""
-        return query_assumptions(self)
+        """What every release of such sums rests on, whatever its noise."""
+        return _assumptions(self, self.question.assumptions)
 
     @property
     def derived(self) -> dict[str, Any]:
@@ -167,12 +168,12 @@ class ParityView(AbstractRowView["Parity"]):
     @property
     def left_out(self) -> str:
         """Those outside the records."""
-        return _OUTSIDE if self.question.drops else ""
+        return OUTSIDE if self.question.drops else ""
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What every release of parities rests on."""
-        return query_assumptions(self)
+        return _assumptions(self, of_records(self.left_out))
 
     @property
     def derived(self) -> dict[str, Any]:
@@ -191,18 +192,9 @@ class ParityView(AbstractRowView["Parity"]):
         }
 
 
-def query_assumptions(view: QueryView | ParityView) -> tuple[str, ...]:
-    """Return what every release of linear queries rests on, whatever its noise."""
-    question, size = view.question, view.size
+def _assumptions(view: QueryView | ParityView, more: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what every release rests on, whatever its noise, beside what a question says."""
+    size = view.size
     neighbour = "takes any other values in its row" if size is not None else "comes or goes"
-    said = [
-        view.neighbour(neighbour),
-        "The queries and the records they count are public; none was taken from this table.",
-    ]
-    if question.drops:
-        said.append(view.left_out)
-    else:
-        said.append("A row outside these records counts as the one that stands in for it.")
-    if size is not None:
-        said.append(f"The number of rows, {size:,}, is public.")
-    return tuple(said)
+    public = () if size is None else (f"The number of rows, {size:,}, is public.",)
+    return (view.neighbour(neighbour), *more, *public)

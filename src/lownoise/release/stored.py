@@ -17,7 +17,7 @@ import numpy as np
 from lownoise.certificate.groups import GroupDual
 from lownoise.certificate.tables import ParityDual
 from lownoise.errors import FileError, quoted
-from lownoise.kinds import expect, numbers, row_of
+from lownoise.kinds import expect, numbers
 from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import distance_within
@@ -37,11 +37,13 @@ from lownoise.questions import (
     QUESTIONS,
     AbstractGrouped,
     AbstractQueries,
+    AbstractSummed,
     Marginals,
     Mean,
     Parity,
     Sum,
 )
+from lownoise.questions.encoding import resolved
 from lownoise.release.additive import ADDITIVE, additive_from_dict, additive_to_dict
 from lownoise.release.codec import UNIT, digest, dump, expect_meant
 from lownoise.release.comparison import (
@@ -75,15 +77,13 @@ from lownoise.release.totals import (
     mean_totals_from_dict,
     order_from,
     parity_totals_from_dict,
-    query_totals_from_dict,
     size_from,
+    summed_totals_from_dict,
 )
 from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE, Change
 from lownoise.sets.domains.encoding import with_program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lownoise.noise.totals import AbstractTotals
     from lownoise.privacy import Budget
     from lownoise.privacy.units import PrivacyUnit
@@ -183,8 +183,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     name = fields.get("mechanism", GAUSSIAN)
     expect("mechanism", name, (GAUSSIAN, *names()))
     question = QUESTIONS.read(with_program(fields["question"], domain))
-    read = row_of(_READERS, question)
-    if read is None or ("mechanism" in fields and name == GAUSSIAN):
+    if "mechanism" in fields and name == GAUSSIAN:
         kind = QUESTIONS.of(question).name
         raise FileError(f"mechanism={name} does not answer questions of kind {kind}")
     fields = _of_today(fields, question, name)
@@ -193,7 +192,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     inner = {**fields, "relation": ADD_REMOVE} if exchanged else fields
     if exchanged and not isinstance(question, AbstractGrouped):
         inner[_SUMS] = isinstance(question, Mean) and of_sums(question.domain)
-    terms = read(inner, name, question)
+    terms: Terms = resolved(question.parts.read)(inner, name, question)
     if UNIT in fields:
         unit = unit_from_dict(fields[UNIT], exchanged=exchanged)
         terms = replace(terms, mechanism=_hidden(terms, unit))
@@ -237,7 +236,8 @@ def _head(fields: dict[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
-def _mean(fields: dict[str, Any], name: str, question: Mean) -> Terms:
+def read_mean(fields: dict[str, Any], name: str, question: Mean) -> Terms:
+    """Return the terms of means."""
     columns = len(question.columns)
     mechanism = _mechanism(fields, name, question)
     answers = mechanism.deviations.size
@@ -259,7 +259,8 @@ def _mean(fields: dict[str, Any], name: str, question: Mean) -> Terms:
     )
 
 
-def _sum(fields: dict[str, Any], name: str, question: Sum) -> Terms:
+def read_sum(fields: dict[str, Any], name: str, question: Sum) -> Terms:
+    """Return the terms of totals."""
     size, own, mean = fields["size"], fields, question.mean
     if not relation_from_dict(fields["relation"]).counted:
         if not isinstance(size, int) or isinstance(size, bool):
@@ -270,12 +271,13 @@ def _sum(fields: dict[str, Any], name: str, question: Sum) -> Terms:
         unit = unit_from_dict(fields[UNIT]) if UNIT in fields else None
         mean = question.coming if unit is None else question.of_units(unit.total, unit.rows)
         own = {**fields, "relation": relation_to_dict(Change(mean.domain)), "size": 1}
-    terms = _mean(own, name, mean)
+    terms = read_mean(own, name, mean)
     mechanism = sum_mechanism(question, terms.mechanism, size)
     return replace(terms, question=question, mechanism=mechanism)
 
 
-def _queries(fields: dict[str, Any], name: str, question: AbstractQueries) -> Terms:
+def read_summed(fields: dict[str, Any], name: str, question: AbstractSummed) -> Terms:
+    """Return the terms of sums of what each row adds."""
     mechanism = _mechanism(fields, name, question)
     weights = None
     if name != GAUSSIAN:
@@ -301,7 +303,8 @@ def _evidence(fields: dict[str, Any] | None, answers: int, *, twice: bool = Fals
     return evidence_from_dict(own, answers, twice=twice)
 
 
-def _parity(fields: dict[str, Any], name: str, question: Parity) -> Terms:
+def read_parity(fields: dict[str, Any], name: str, question: Parity) -> Terms:
+    """Return the terms of parities."""
     k, evidence = len(question.degrees), fields["evidence"]
     bits = len(question.attributes)
     patterns = bits if fields["size"] is not None else 1 + bits * (_SUMS in fields)
@@ -314,6 +317,11 @@ def _parity(fields: dict[str, Any], name: str, question: Parity) -> Terms:
     else:
         mechanism = _mechanism(fields, name, question.as_queries)
     return Terms(question=question, mechanism=mechanism, evidence=dual, **_head(fields, name))
+
+
+def read_groups(fields: dict[str, Any], name: str, question: AbstractGrouped) -> Terms:
+    """Return the terms of means or totals by groups."""
+    return groups_from_dict(read_mean, fields, name, question)
 
 
 def _by_degree(fields: dict[str, Any], name: str, question: Parity) -> AdditiveMechanism:
@@ -331,7 +339,8 @@ def _by_degree(fields: dict[str, Any], name: str, question: Parity) -> AdditiveM
     return AdditiveMechanism(totals, own)
 
 
-def _marginals(fields: dict[str, Any], name: str, question: Marginals) -> Terms:
+def read_marginals(fields: dict[str, Any], name: str, question: Marginals) -> Terms:
+    """Return the terms of marginals."""
     size = size_from(fields)
     head = _head(fields, name)
     distance = _distance(head["budget"])
@@ -347,33 +356,23 @@ def _marginals(fields: dict[str, Any], name: str, question: Marginals) -> Terms:
     return Terms(question=question, mechanism=mechanism, evidence=dual, **head)
 
 
-_READERS: dict[type, Callable[[dict[str, Any], str, Any], Terms]] = {
-    Mean: _mean,
-    Sum: _sum,
-    AbstractGrouped: partial(groups_from_dict, _mean),
-    AbstractQueries: _queries,
-    Parity: _parity,
-    Marginals: _marginals,
-}
-
-
 def _mechanism(
-    fields: dict[str, Any], name: str, question: Mean | AbstractQueries
+    fields: dict[str, Any], name: str, question: Mean | AbstractSummed
 ) -> AdditiveMechanism | ResponseMechanism:
     if name == RESPONSE:
         size = size_from(fields)
-        if isinstance(question, Mean) or size is None:
+        if not isinstance(question, AbstractQueries) or size is None:
             raise FileError("randomized_response is of linear queries and a public size")
         keep = _positive(fields["noise"]["keep"], "noise.keep")
         return ResponseMechanism(question=question, size=size, keep=keep)
-    if isinstance(question, Mean):
-        if name in COUNTS:
+    if name in COUNTS:
+        if not isinstance(question, AbstractQueries):
             raise FileError(f"{name} is of linear queries")
-        totals: AbstractTotals = mean_totals_from_dict(fields, question)
-    elif name in COUNTS:
-        totals = histogram_from_dict(fields, question)
+        totals: AbstractTotals = histogram_from_dict(fields, question)
+    elif isinstance(question, Mean):
+        totals = mean_totals_from_dict(fields, question)
     else:
-        totals = query_totals_from_dict(fields, question)
+        totals = summed_totals_from_dict(fields, question)
     if name == GAUSSIAN:
         return AdditiveMechanism(
             totals, GaussianNoise(shape_from_dict(fields["noise"], totals.length))

@@ -10,18 +10,12 @@ from typing import TYPE_CHECKING, Any, final
 from lownoise.certificate import Certificate, order_norm
 from lownoise.certificate.witness import proved, witness
 from lownoise.errors import PlanError
-from lownoise.kinds import row_of
 from lownoise.privacy.choices import paying
 from lownoise.privacy.units import rows_of
-from lownoise.questions import AbstractGrouped, AbstractQueries, Marginals, Mean, Parity, Sum
+from lownoise.questions.encoding import AbstractQuestion, resolved
 from lownoise.release.comparison import GAUSSIAN, NOTHING_COMPARED, Comparison
-from lownoise.release.group_view import GroupView
-from lownoise.release.linear_views import ParityView, QueryView
-from lownoise.release.marginals import MarginalView
-from lownoise.release.mean_view import MeanView
 from lownoise.release.proofs import GaussianProof, PureProof
 from lownoise.release.readable import Readable
-from lownoise.release.sum_view import SumView
 from lownoise.sensitivity.relations import relation_name
 
 if TYPE_CHECKING:
@@ -293,24 +287,13 @@ class Terms(Readable):
         return (*own, *self.view.assumptions, *self.proof.assumptions)
 
 
-# which view terms have: one row a kind of question
-VIEWS: dict[type, type[AbstractView[Any]]] = {
-    Mean: MeanView,
-    Sum: SumView,
-    AbstractGrouped: GroupView,
-    AbstractQueries: QueryView,
-    Parity: ParityView,
-    Marginals: MarginalView,
-}
-
-
 def view_of(terms: Terms) -> AbstractView[Any]:
     """Return what is particular to the question of some terms.
 
     Raises:
-        PlanError: where no view is known for it.
+        PlanError: where it is none.
     """
-    view = row_of(VIEWS, terms.question)
-    if view is None:
+    if not isinstance(terms.question, AbstractQuestion):
         raise PlanError(f"question={type(terms.question).__name__} is of no known kind; plan again")
-    return view(terms)
+    found: AbstractView[Any] = resolved(terms.question.parts.view)(terms)
+    return found

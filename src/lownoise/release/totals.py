@@ -17,21 +17,22 @@ from lownoise.errors import FileError, quoted
 from lownoise.kinds import expect, numbers, positive, whole_numbers
 from lownoise.noise.means import DOMAIN, START, MeanTotals, coding_for
 from lownoise.noise.parity import ParityTotals
-from lownoise.noise.queries import HistogramTotals, QueryTotals, queries_follow
+from lownoise.noise.queries import HistogramTotals
 from lownoise.numbers.arguments import checked_order
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import unpacked
+from lownoise.questions.encoding import resolved
 from lownoise.release.encoding import (
     coordinates_from_dict,
     relation_from_dict,
 )
 from lownoise.sensitivity.relations import RELATIONS, Change, word_of
 from lownoise.sets.domains import Points
-from lownoise.sets.domains.coordinates import Coordinates
 
 if TYPE_CHECKING:
+    from lownoise.noise.totals import AbstractSummedTotals
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions import AbstractQueries, Mean, Parity
+    from lownoise.questions import AbstractQueries, AbstractSummed, Mean, Parity
 
 _FINEST = 2.0**-52
 _FINEST_PARITY = 2.0**-22
@@ -118,28 +119,29 @@ def multipliers_of(noise: dict[str, Any]) -> Vector | None:
     return frozen(rows)
 
 
-def query_totals_from_dict(fields: dict[str, Any], question: AbstractQueries) -> QueryTotals:
+def summed_totals_from_dict(
+    fields: dict[str, Any], question: AbstractSummed
+) -> AbstractSummedTotals[Any]:
     """Return the grid that a file describes, checked as if it were new.
 
     Raises:
-        FileError: where it does not describe the question's matrix.
+        FileError: where it does not describe what the question sums.
     """
     noise, relation, size = fields["noise"], fields["relation"], size_from(fields)
-    W = question.matrix
-    start = np.zeros(len(W)) if word_of(relation).counted else W[:, 0].copy()
-    pivots, embed = np.arange(len(W)), None
+    pivots, embed = np.arange(question.count), None
     if "pivots" in noise:
         pivots = np.array(noise["pivots"], dtype=np.int64).reshape(-1)
         embed = unpacked(noise["embed"], "noise.embed")
-    chosen = Coordinates(pivots=pivots, embed=embed, start=frozen(start))
-    if not queries_follow(question, chosen):
+    chosen = question.as_summed(relation, pivots, embed)
+    if not question.follows(chosen):
         raise FileError("noise.pivots and noise.embed do not describe the matrix")
     step = numbers(noise["step"], "noise.step", pivots.size)
-    totals = QueryTotals(
+    totals: AbstractSummedTotals[Any] = resolved(question.totals)(
         question=question, relation=relation, size=size, coordinates=chosen, step=step
     )
     powers = all(math.frexp(s)[0] == 0.5 for s in step.tolist())  # noqa: PLR2004
-    if not powers and not np.array_equal(step, totals.lattice):
+    lattice = totals.lattice
+    if not powers and (lattice is None or not np.array_equal(step, lattice)):
         raise FileError("noise.step is not made of powers of two, nor what all numbers divide by")
     return totals
 

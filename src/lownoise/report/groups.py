@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
@@ -44,6 +44,8 @@ _DRAWN = 3  # columns with a chart
 @dataclass(frozen=True, kw_only=True)
 class GroupsView(AbstractView):
     """What means by groups say of themselves."""
+
+    takes: ClassVar[str] = "marginals"
 
     @cached_property
     def _columns(self) -> list[str]:

@@ -6,15 +6,15 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
 from lownoise.errors import QuestionError, quoted
 from lownoise.kinds import row_of
-from lownoise.questions import AbstractQueries, Parity
+from lownoise.questions import AbstractQueries, AbstractSummed, Parity
 from lownoise.report import charts, spelling
 from lownoise.report.marginals import attributes_table
 from lownoise.report.parts import Column, Prose, Section, Table
@@ -68,20 +68,32 @@ class Names:
     public: tuple[Part, ...]
 
 
+def names_of_sums(question: AbstractSummed) -> Names:
+    """Return sums by their own names."""
+    count = question.count
+    return Names(
+        asked=spelling.count(count, "sum"),
+        name=lambda place: shown(question.names[place]),
+        about=lambda _: "every row",
+        kinds=(np.arange(count), np.ones(count, dtype=np.int64)),
+        details=(("Sums", f"{count:,}"),),
+        noise="correlated between answers",
+        public=(Prose(shown(question.rows), note=True),),
+    )
+
+
 def names_of_queries(question: AbstractQueries) -> Names:
     """Return linear queries by the numbers of their rows."""
     count, size = question.count, question.record_count
     asked = spelling.count(count, "linear query", "linear queries")
-    return Names(
+    return replace(
+        names_of_sums(question),
         asked=f"{asked} over {spelling.count(size, 'kind')} of record",
-        name=lambda place: shown(question.names[place]),
         about=lambda place: _counted(question, place),
-        kinds=(np.arange(count), np.ones(count, dtype=np.int64)),
         details=(
             ("Queries", f"{count:,}, numbered as the rows of the matrix, from 0"),
             ("Records", f"{size:,} kinds"),
         ),
-        noise="correlated between answers",
         public=_records(question),
     )
 
@@ -146,7 +158,7 @@ def names_of_parities(question: Parity) -> Names:
     )
 
 
-_NAMES: dict[type, Callable[[Any], Names]] = {
+_NAMES: dict[type, Callable[[Any], Names]] = {  # of what has counts of records behind it
     AbstractQueries: names_of_queries,
     Parity: names_of_parities,
 }
@@ -157,11 +169,18 @@ _NAMES: dict[type, Callable[[Any], Names]] = {
 class LinearView(AbstractView):
     """What linear queries and parities say of themselves."""
 
+    takes: ClassVar[str] = "linear queries"
+
     @cached_property
     def called(self) -> Names:
         """How the answers are called."""
         question = self.terms.question
-        return (row_of(_NAMES, question) or names_of_queries)(question)
+        return (row_of(_NAMES, question) or names_of_sums)(question)
+
+    @property
+    def _of_records(self) -> bool:
+        """Whether noise on the count of every record would give the answers, too."""
+        return row_of(_NAMES, self.terms.question) is not None
 
     @cached_property
     def wording(self) -> Wording:
@@ -195,7 +214,8 @@ class LinearView(AbstractView):
         own = terms.standard_deviation[places]
         others: tuple[Vector, ...] = ()
         if self.gaussian:
-            others = (np.where(own > 0, terms.isotropic, 0.0), terms.histogram[places])
+            others = (np.where(own > 0, terms.isotropic, 0.0),)
+            others += (terms.histogram[places],) if self._of_records else ()
 
         def label(k: int) -> tuple[str, str]:
             place, like = int(places[k]), int(counts[k])
@@ -248,7 +268,7 @@ class LinearView(AbstractView):
         once = " Answers with the same noise are named once." if alike else ""
         table = kinds.table(
             columns("Answer", second, "Standard deviation", words=(second,)),
-            ("i.i.d.", "All records") if self.gaussian else (),
+            ("i.i.d.", "All records")[: 1 + self._of_records] if self.gaussian else (),
             caption=f"Standard deviations of the noise, at the same budget.{once}",
             title="Largest noise first",
             rest="{hidden} more answers have no more noise.",
@@ -267,7 +287,7 @@ class LinearView(AbstractView):
                 "i.i.d. noise on the count of every possible record, summed up",
             ),
         )
-        return comparison(self, self.kinds, others)
+        return comparison(self, self.kinds, others[: 1 + self._of_records])
 
     def public(self) -> tuple[Part, ...]:
         """Return what the records can be."""

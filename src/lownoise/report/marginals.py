@@ -7,7 +7,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -48,6 +48,8 @@ _MOST_LABELS, _MOST_LETTERS = 50, 200  # of an attribute's categories
 @dataclass(frozen=True, kw_only=True)
 class MarginalsView(AbstractView):
     """What marginals say of themselves."""
+
+    takes: ClassVar[str] = "marginals"
 
     @cached_property
     def wording(self) -> Wording:

@@ -11,19 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
-from lownoise.kinds import row_of
 from lownoise.learning import Evaluation, Learned, LearningPlan
 from lownoise.local_model.estimate import LocalEstimate
 from lownoise.nearest import Projected
 from lownoise.planning import LocalPlan
 from lownoise.privacy import Ledger
-from lownoise.questions import AbstractGrouped, AbstractQueries, Marginals, Mean, Parity, Sum
-from lownoise.questions.streams import Running
+from lownoise.questions.encoding import resolved
 from lownoise.report import learning, local, projected, records, spelling
-from lownoise.report.groups import GroupsView
-from lownoise.report.linear import LinearView
-from lownoise.report.marginals import MarginalsView
-from lownoise.report.mean import MeanView
 from lownoise.report.parts import (
     Caution,
     Chart,
@@ -36,7 +30,6 @@ from lownoise.report.parts import (
     render_text,
 )
 from lownoise.report.proofs import GaussianWords, PureWords
-from lownoise.report.streams import StreamView
 from lownoise.theory.audit import Audit
 from lownoise.theory.comparison import Comparison
 from lownoise.theory.enclosure import Enclosure
@@ -48,15 +41,6 @@ if TYPE_CHECKING:
     from lownoise.report.proofs import AbstractNoiseWords
     from lownoise.report.view import AbstractView
 
-_QUESTIONS: dict[type, type[AbstractView]] = {
-    Mean: MeanView,
-    Sum: MeanView,
-    AbstractGrouped: GroupsView,
-    AbstractQueries: LinearView,
-    Parity: LinearView,
-    Marginals: MarginalsView,
-    Running: StreamView,
-}
 RECORDS: dict[type, Callable[..., list[Section]]] = {
     Audit: records.audit,
     Comparison: records.comparison,
@@ -145,17 +129,10 @@ def view_of(
             "questions one of theirs, as release['name']"
         )
     release = subject if hasattr(subject, "integers") else None
-    view = row_of(_QUESTIONS, terms.question)
-    if view is None:
-        raise PlanError(f"question={type(terms.question).__name__} has no page; plan again")
+    view: type[AbstractView] = resolved(terms.question.parts.page)
     given = {"marginals": marginal, "linear queries": answers}
-    takes = {
-        MarginalsView: "marginals",
-        GroupsView: "marginals",
-        LinearView: "linear queries",
-    }.get(view)
     for what, chosen in given.items():
-        if chosen is not None and (release is None or what != takes):
+        if chosen is not None and (release is None or what != view.takes):
             name = "marginal" if what == "marginals" else "answers"
             said = tuple(chosen) if what == "marginals" else list(chosen)
             raise PlanError(f"{name}={said} is for a release of {what}; leave it out")
@@ -165,7 +142,7 @@ def view_of(
         level=level,
         gaussian=terms.gaussian,
         by_rows=getattr(subject, "by_rows", None),
-        chosen=subject.last if hasattr(subject, "last") else given.get(takes or ""),
+        chosen=subject.last if hasattr(subject, "last") else given.get(view.takes),
     )
 
 

@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -98,6 +98,7 @@ class AbstractView(ABC):
         by_rows: what the error would be if rows alone bounded a unit; None where it is not known.
     """
 
+    takes: ClassVar[str] = ""  # of what releases a reader chooses which answers are shown
     terms: Any
     release: Any
     level: float = 0.95

@@ -14,9 +14,7 @@ from lownoise.errors import PlanError, StreamError, quoted
 from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown
-from lownoise.questions.streams import Running
 from lownoise.release.lower_bounds import least_with_room
-from lownoise.release.terms import VIEWS
 from lownoise.release.views import AbstractView
 from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.relations import Change, sensitivity_set
@@ -28,6 +26,7 @@ from lownoise.streams.evidence import unlike_signs
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Mean
+    from lownoise.questions.streams import Running  # noqa: F401 (in quotes, below)
     from lownoise.sensitivity.relations import CheckedRelation
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
@@ -343,9 +342,6 @@ class StreamView(AbstractView["Running"]):
                 "from one state twice."
             ),
         )
-
-
-VIEWS[Running] = StreamView
 
 
 def shown_rounds(rounds: int) -> list[int]:
