@@ -10,7 +10,7 @@ import lownoise as ln
 from command_line import run
 from lownoise.errors import DomainError, FileError, SpecError
 from lownoise.spec import read_spec
-from lownoise.spec.listed import read_points
+from lownoise.spec.arrays import read_points
 
 LIST = "basic,plus,pro\n1,0,0\n0,1,0\n0,0,1\n"
 SPEC = """

@@ -26,11 +26,10 @@ from cases import MEMBERS, Member
 from lownoise import report
 from lownoise.certificate import EVIDENCE, AbstractDual
 from lownoise.errors import FileError, PlanError, SpecError
-from lownoise.kinds import Kinds
+from lownoise.kinds import Kinds, resolved
 from lownoise.noise.abstract import NOISES, AbstractNoise
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import QUESTIONS, AbstractQuestion
-from lownoise.questions.encoding import resolved
 from lownoise.questions.streams import WORKLOADS, AbstractStreamWorkload, Running
 from lownoise.release import codec
 from lownoise.release.execution import execute

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
 import numpy as np
@@ -429,3 +430,18 @@ def row_of(rows: Mapping[type, Row], member: object) -> Row | None:
     """
     found = (rows[cls] for cls in type(member).__mro__ if cls in rows)
     return next(found, None)
+
+
+def resolved(part: Any) -> Any:  # noqa: ANN401 (whatever a class names)
+    """Return what a class names: an object, or what stands at "room.module:name" of this package.
+
+    Where a wall keeps a room from being imported by what names it.
+
+    Examples:
+        >>> resolved("kinds:row_of") is row_of, resolved(row_of) is row_of
+        (True, True)
+    """
+    if not isinstance(part, str):
+        return part
+    module, _, name = part.partition(":")
+    return getattr(import_module(f"lownoise.{module}"), name)

@@ -16,8 +16,7 @@ from lownoise.engines.counts import histogram_query, records_query
 from lownoise.engines.delimited import numbers_of, open_text
 from lownoise.engines.duckdb import number
 from lownoise.errors import QuestionError, TableError
-from lownoise.numbers.numerals import WORDS, number_of
-from lownoise.numbers.values import LONGEST
+from lownoise.numbers.values import LONGEST, WORDS, number_of
 from lownoise.release import codec
 
 # what texts that nearly spell numbers are made of

@@ -10,7 +10,7 @@ import pytest
 import lownoise as ln
 from lownoise.errors import BudgetError, PlanError
 from lownoise.local_model.cap_law import best, moments
-from lownoise.planning.local_central import central_equivalent
+from lownoise.planning.local_plan import central_equivalent
 from lownoise.privacy.local_budget import local_dp
 from lownoise.privacy.shuffling import delta_up, epsilon_up
 

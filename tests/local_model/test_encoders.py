@@ -14,7 +14,7 @@ import lownoise as ln
 from cases import MEMBERS
 from lownoise.errors import FileError, TableError
 from lownoise.local_model import ENCODERS, FULL, EllipsoidEncoder, NearestEncoder, RangeEncoder
-from lownoise.planning.local_fit import encoders_of
+from lownoise.planning.local_verb import encoders_of
 from lownoise.sets.domains import Points
 
 ODD = [

@@ -18,7 +18,7 @@ from scipy.stats import norm as normal
 from lownoise.errors import PlanError
 from lownoise.noise import KNormNoise, StaircaseNoise
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.privacy.steps_curve import variation_up
+from lownoise.privacy.radial_curve import variation_up
 from lownoise.samplers.steps import StepRadius
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.sets.norms import ImageNorm

@@ -14,7 +14,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import FileError, QuestionError
-from lownoise.planning.merging import merged
+from lownoise.planning.several import merged
 from lownoise.privacy import PureDP
 from lownoise.privacy.readings import within
 

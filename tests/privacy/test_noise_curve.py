@@ -32,7 +32,7 @@ from lownoise.privacy.noise_curve import (
     response_rho_up,
 )
 from lownoise.privacy.pure_curve import mu_up, rho_up
-from lownoise.privacy.steps_curve import variation_up
+from lownoise.privacy.radial_curve import variation_up
 from lownoise.samplers.steps import StepRadius
 
 EPSILONS = [1e-6, 1e-3, 0.1, 0.5, 1.0, 1.7, 3.0, 5.0, 30.0, 300.0, 1000.0]

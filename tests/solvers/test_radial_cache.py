@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from lownoise.solvers import radial_cache, radial_fit
-from lownoise.solvers.radial_cache import path_of, recalled, remember
-from lownoise.solvers.radial_fit import fitted, least_profile
+from lownoise.solvers import radial_fit
+from lownoise.solvers.radial_fit import fitted, least_profile, path_of, recalled, remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,4 +147,4 @@ def test_many_writers_leave_one_whole_file(fit: RadialFit) -> None:
         list(pool.map(remember, [fit] * 64))
         found = list(pool.map(lambda _: recalled(*ASKED), range(8)))
     assert all(each is not None for each in found)
-    assert [file.suffix for file in radial_cache.folder().iterdir()] == [".json"]
+    assert [file.suffix for file in radial_fit.folder().iterdir()] == [".json"]

@@ -15,9 +15,7 @@ from scipy.sparse import coo_array, hstack
 
 from lownoise.certificate.radial_line import LineProof
 from lownoise.solvers.radial import RadialFit, Staircase, usual_moment
-from lownoise.solvers.radial_cache import recalled
-from lownoise.solvers.radial_fit import fitted, least_profile
-from lownoise.solvers.radial_line import _Line
+from lownoise.solvers.radial_fit import _Line, fitted, least_profile, recalled
 
 if TYPE_CHECKING:
     from pathlib import Path

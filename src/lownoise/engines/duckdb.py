@@ -21,8 +21,8 @@ from lownoise.engines.folds import Batch
 from lownoise.engines.parts import Part, fold
 from lownoise.engines.source import AbstractSource, Groups, Sums
 from lownoise.engines.units import order_of
-from lownoise.numbers.numerals import WORDS
 from lownoise.numbers.readable import brief
+from lownoise.numbers.values import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -20,7 +20,7 @@ import numpy as np
 from lownoise.engines import executors, sessions
 from lownoise.engines.cells import quiet
 from lownoise.engines.folds import Batch
-from lownoise.engines.settled import unsettled
+from lownoise.engines.sessions import unsettled
 from lownoise.engines.source import AbstractSource, Groups, Sums, no_numbers, require
 from lownoise.engines.tables import Table, named
 from lownoise.engines.units import KEY, names_of, order_of

@@ -22,8 +22,7 @@ from lownoise.kinds import Field, Form
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
 from lownoise.local_model.records import table_of, values_of
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.numerals import distinguishable, number_of
-from lownoise.numbers.values import number, number_of_text
+from lownoise.numbers.values import distinguishable, number, number_of, number_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -24,7 +24,7 @@ from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, composed, pure_
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import fraction_up, grown
 from lownoise.privacy import aside_curve
-from lownoise.privacy.steps_curve import variation_up
+from lownoise.privacy.radial_curve import variation_up
 from lownoise.samplers.laplace import MOST
 from lownoise.samplers.lazy import below
 from lownoise.samplers.steps import StepRadius

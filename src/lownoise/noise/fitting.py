@@ -18,11 +18,11 @@ import numpy as np
 
 from lownoise.engines import TotalsQuery
 from lownoise.errors import PlanError
+from lownoise.kinds import resolved
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.means import MeanTotals, coding_for
 from lownoise.noise.mechanism import SHOWN, AdditiveMechanism, covering
 from lownoise.numbers.arrays import frozen, triangle_of
-from lownoise.questions.encoding import resolved
 from lownoise.sensitivity.factors import BlockShape, DenseShape, DiagonalShape
 from lownoise.sensitivity.relations import Change, sensitivity_set
 

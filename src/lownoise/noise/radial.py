@@ -4,6 +4,11 @@
 Any mixture is private by its own curve (`privacy.radial_curve`); which is least is the solvers'
 word. Around an ellipsoid E = F·B it is F times noise that is radial: the changes' lengths are then
 those in the gauge of E.
+
+How far numbers stray that are linear in a mixture of uniform points of ellipsoids about 0.
+
+They all have one law but for their deviation: that of r·t, r the radius and t a coordinate of a
+uniform point of the unit ball in d dimensions.
 """
 
 from __future__ import annotations
@@ -19,9 +24,9 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.kinds import PACKED_ROW, POSITIVE, Field
 from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, quotient_up
-from lownoise.noise.mixtures import ball_moment, ball_quantile
 from lownoise.noise.pure import FACTOR, ellipsoid_norm
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import grown
 from lownoise.privacy import aside_curve
 from lownoise.privacy.radial_curve import delta_up
 from lownoise.samplers.ellipsoid import rounded_points
@@ -34,6 +39,57 @@ if TYPE_CHECKING:
     from lownoise.samplers.lazy import Lazy
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import ImageNorm
+
+_HALVINGS = 100
+
+
+def ball_moment(dimension: int, radii: Vector, chances: Vector, order: float) -> float:
+    """Return (E|X|^q)^{1/q}/σ.
+
+    Of a uniform point of the unit ball E|t|^q = Γ((q+1)/2)Γ(d/2+1)/(√π·Γ((d+q)/2+1)).
+
+    Args:
+        dimension: d.
+        radii: rising, shape (n,).
+        chances: of these, shape (n,).
+        order: q.
+    """
+    q, d = order, dimension
+    relative = radii / radii[-1]
+    log = math.lgamma((q + 1) / 2) + math.lgamma(d / 2 + 1) - math.lgamma(0.5)
+    log -= math.lgamma((d + q) / 2 + 1)
+    mean = float(chances @ relative**q)
+    if not mean > 0:
+        return math.inf
+    square = float(chances @ np.square(relative)) / (d + 2)
+    return grown(math.exp((math.log(mean) + log) / q) / math.sqrt(square))
+
+
+def ball_quantile(dimension: int, radii: Vector, chances: Vector, chance: float) -> float:
+    """Return t with P(|X| > t·σ) ≤ `chance`.
+
+    In a ball of radius r, P(|X| > h) = I((d + 1)/2, 1/2) at 1 − (h/r)², a regularized incomplete
+    beta function, for σ² = E r²/(d + 2).
+
+    Args:
+        dimension: d.
+        radii: rising, shape (n,).
+        chances: of these, shape (n,).
+        chance: above 0.
+    """
+    from scipy.special import betainc
+
+    def beyond(height: float) -> float:
+        rest = np.maximum(1 - np.square(height / radii), 0.0)
+        return float(chances @ betainc((dimension + 1) / 2, 0.5, rest))
+
+    low, high = 0.0, float(radii[-1])
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if beyond(middle) <= chance else (middle, high)
+    square = float(chances @ np.square(radii)) / (dimension + 2)
+    return grown(high / math.sqrt(square))
+
 
 MOST_RADII = 1 << 14  # of which a curve takes some seconds
 _LARGEST = 2.0**300  # of radii, and the inverse of the least: their squares are numbers

@@ -24,11 +24,11 @@ from lownoise.noise.abstract import (
     quotient_up,
     sampling_loss,
 )
-from lownoise.noise.mixtures import ball_moment, ball_quantile
 from lownoise.noise.pure import FACTOR, AbstractNormNoise, ellipsoid_norm
+from lownoise.noise.radial import ball_moment, ball_quantile
 from lownoise.numbers.rounding import fraction_up
 from lownoise.privacy import aside_curve, pure_curve
-from lownoise.privacy.steps_curve import variation_up
+from lownoise.privacy.radial_curve import variation_up
 from lownoise.samplers.ellipsoid import rounded_points
 from lownoise.samplers.lazy import Composed
 from lownoise.samplers.steps import StepRadius

@@ -13,6 +13,7 @@ import numpy as np
 
 from lownoise.engines import TotalsQuery
 from lownoise.errors import PlanError
+from lownoise.kinds import resolved
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import NOISES
 from lownoise.noise.fitting import grid_steps
@@ -53,7 +54,6 @@ from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP
 from lownoise.questions import AbstractQueries, AbstractSummed, Mean
-from lownoise.questions.encoding import resolved
 from lownoise.release.additive import short
 from lownoise.release.guarantees import allowed
 from lownoise.release.pure_bound import fit_weights, question_body

@@ -14,8 +14,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.pure import KNormNoise, ellipsoid_norm
 from lownoise.noise.recursive import RecursiveNoise
 from lownoise.numbers.arrays import frozen, triangle_of
-from lownoise.planning.pure_noise import SMALL, squared_error
-from lownoise.planning.scales import scales_of_order
+from lownoise.planning.pure_noise import SMALL, scales_of_order, squared_error
 from lownoise.sets.bodies import PointDifferences
 
 if TYPE_CHECKING:

@@ -33,6 +33,7 @@ from lownoise.noise.signed import LAWS, SIGNED, lattice, signed_mechanism
 from lownoise.numbers.arguments import checked_order
 from lownoise.planning.gaussian import plan_marginals, plan_parity
 from lownoise.planning.pure import pure_summed
+from lownoise.planning.pure_noise import least_scales
 from lownoise.planning.pure_steps import (
     is_worth_lattice,
     is_worth_stairs,
@@ -41,7 +42,6 @@ from lownoise.planning.pure_steps import (
 )
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting
-from lownoise.planning.scales import least_scales
 from lownoise.privacy import ApproxDP, GaussianDP, PureDP
 from lownoise.questions.attributes import check_labels
 from lownoise.release.guarantees import allowed

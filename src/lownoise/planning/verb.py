@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError, quoted
+from lownoise.kinds import resolved
 from lownoise.planning.comparing import compared
 from lownoise.planning.request import Request
 from lownoise.planning.sums import unit_total as totals_within
@@ -15,7 +16,7 @@ from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.shared import checked_uses
 from lownoise.privacy.units import checked_unit
-from lownoise.questions.encoding import AbstractQuestion, resolved
+from lownoise.questions.encoding import AbstractQuestion
 from lownoise.release.comparison import GAUSSIAN, names
 from lownoise.sensitivity.relations import ADD_REMOVE, Change, checked_relation
 from lownoise.solvers import RTOL

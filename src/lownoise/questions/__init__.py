@@ -2,12 +2,11 @@
 """Workloads: what is asked of a table."""
 
 from lownoise.questions.attributes import Attribute
-from lownoise.questions.distributions import Count, Distribution, Histogram
+from lownoise.questions.distributions import Count, Distribution, Histogram, Moments
 from lownoise.questions.encoding import QUESTIONS, AbstractQuestion
 from lownoise.questions.finite import FiniteProblem, finite_problem
 from lownoise.questions.marginals import Marginals
 from lownoise.questions.mean import AbstractGrouped, GroupedMean, Mean
-from lownoise.questions.moments import Moments
 from lownoise.questions.momentum import Momentum
 from lownoise.questions.parity import Parity
 from lownoise.questions.queries import AbstractQueries, AbstractSummed, Queries

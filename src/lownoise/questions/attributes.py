@@ -14,8 +14,8 @@ import numpy as np
 
 from lownoise.errors import QuestionError, counted, quoted
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.numerals import distinguishable, number_of
 from lownoise.numbers.readable import readable
+from lownoise.numbers.values import distinguishable, number_of
 from lownoise.sensitivity.orders import ORDERS, Order
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from abc import ABC
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from lownoise.errors import FileError, quoted
@@ -47,14 +46,6 @@ class AbstractQuestion(ABC):
     """What is asked of a table."""
 
     parts: ClassVar[Parts]
-
-
-def resolved(part: Any) -> Any:  # noqa: ANN401 (whatever a class names)
-    """Return a part of a question: as its class has it, or what stands where that says."""
-    if not isinstance(part, str):
-        return part
-    module, _, name = part.partition(":")
-    return getattr(import_module(f"lownoise.{module}"), name)
 
 
 def attribute_to_dict(attribute: Attribute) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.certificate.exchanges import TotalsBound
+from lownoise.certificate.exchange import TotalsBound
 from lownoise.certificate.groups import SubstituteBound, single_of
 from lownoise.sensitivity.relations import SUBSTITUTE, sensitivity_set
 

@@ -17,7 +17,7 @@ import numpy as np
 from lownoise.certificate.groups import GroupDual
 from lownoise.certificate.tables import ParityDual
 from lownoise.errors import FileError, quoted
-from lownoise.kinds import expect, numbers
+from lownoise.kinds import expect, numbers, resolved
 from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import distance_within
@@ -43,7 +43,6 @@ from lownoise.questions import (
     Parity,
     Sum,
 )
-from lownoise.questions.encoding import resolved
 from lownoise.release.additive import ADDITIVE, additive_from_dict, additive_to_dict
 from lownoise.release.codec import UNIT, digest, dump, expect_meant
 from lownoise.release.comparison import (

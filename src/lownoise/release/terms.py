@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, final
 from lownoise.certificate import Certificate, order_norm
 from lownoise.certificate.witness import proved, witness
 from lownoise.errors import PlanError
+from lownoise.kinds import resolved
 from lownoise.privacy.choices import paying
 from lownoise.privacy.units import rows_of
-from lownoise.questions.encoding import AbstractQuestion, resolved
+from lownoise.questions.encoding import AbstractQuestion
 from lownoise.release.comparison import GAUSSIAN, NOTHING_COMPARED, Comparison
 from lownoise.release.proofs import GaussianProof, PureProof
 from lownoise.release.readable import Readable

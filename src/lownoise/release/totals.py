@@ -14,14 +14,13 @@ import numpy as np
 
 from lownoise.engines import TotalsQuery
 from lownoise.errors import FileError, quoted
-from lownoise.kinds import expect, numbers, positive, whole_numbers
+from lownoise.kinds import expect, numbers, positive, resolved, whole_numbers
 from lownoise.noise.means import DOMAIN, START, MeanTotals, coding_for
 from lownoise.noise.parity import ParityTotals
 from lownoise.noise.queries import HistogramTotals
 from lownoise.numbers.arguments import checked_order
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import unpacked
-from lownoise.questions.encoding import resolved
 from lownoise.release.encoding import (
     coordinates_from_dict,
     relation_from_dict,

@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
+from lownoise.kinds import resolved
 from lownoise.learning import Evaluation, Learned, LearningPlan
 from lownoise.local_model.estimate import LocalEstimate
 from lownoise.nearest import Projected
 from lownoise.planning import LocalPlan
 from lownoise.privacy import Ledger
-from lownoise.questions.encoding import resolved
-from lownoise.report import learning, local, projected, records, spelling
+from lownoise.report import learning, local, records, spelling
 from lownoise.report.parts import (
     Caution,
     Chart,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 RECORDS: dict[type, Callable[..., list[Section]]] = {
     Audit: records.audit,
     Comparison: records.comparison,
-    Projected: projected.projected,
+    Projected: records.projected,
     Enclosure: records.enclosure,
     Ledger: records.account,
     Verification: records.checks,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Public files beside a specification: the matrix of linear queries, and the records it counts.
+"""Public files beside a specification: matrices, records, and lists of points.
 
 They are public, so their values may be quoted in messages, as a table's never are.
 """
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lownoise.errors import DomainError, FileError
+from lownoise.sets.domains import Points
 from lownoise.spec.model import mistake_text, mistaken
 
 if TYPE_CHECKING:
@@ -113,3 +115,44 @@ def numbers_of(rows: list[list[Any]]) -> list[list[float]]:
     if wrong:
         raise mistaken(wrong)
     return rows
+
+
+def read_points(path: Path) -> tuple[tuple[str, ...], Points]:
+    """Return the names of the columns and the points.
+
+    Args:
+        path: a CSV file in UTF-8, its first row the names.
+
+    Raises:
+        FileError: where it cannot be read, is no rectangle of numbers, or repeats a name.
+        DomainError: where the points make no domain.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except OSError as error:
+        raise FileError(
+            f"points={path} cannot be read ({error.strerror}); give the path of a CSV file",
+        ) from None
+    except (UnicodeDecodeError, csv.Error):
+        raise FileError(f"points={path} is not CSV in UTF-8; save it as such") from None
+    if len(rows) < 2:  # noqa: PLR2004
+        raise FileError(f"points={path} has no points; give a header and one point a row")
+    names = tuple(name.strip() for name in rows[0])
+    if len(set(names)) != len(names) or not all(names):
+        raise FileError(f"points={path} has a header with a repeated or empty name; name each once")
+    table = []
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) != len(names):
+            raise FileError(
+                f"points={path} row {number} has {len(row)} values for {len(names)} names; "
+                "give one a name",
+            )
+        try:
+            table.append([float(value) for value in row])
+        except ValueError:
+            raise FileError(f"points={path} row {number} is not all numbers; mend it") from None
+    try:
+        return names, Points(table)
+    except DomainError as error:
+        raise DomainError(f"points={path}: {error}") from None

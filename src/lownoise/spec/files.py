@@ -17,8 +17,8 @@ from lownoise.privacy.budget import budget_from_dict
 from lownoise.privacy.units import OF_UNITS
 from lownoise.questions import QUESTIONS, Sum
 from lownoise.release.comparison import GAUSSIAN
+from lownoise.spec.arrays import read_points
 from lownoise.spec.linear import DeclaredSpec, ParitySpec, QueriesSpec, declared_spec
-from lownoise.spec.listed import read_points
 from lownoise.spec.marginals import FOLDER, MarginalsSpec
 from lownoise.spec.means import BOUNDED, DeclaredDomain, MeanSpec
 from lownoise.spec.model import Strict, checked, mistaken, read_toml

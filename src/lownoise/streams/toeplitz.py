@@ -35,8 +35,8 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.kinds import PACKED_ROW, Field
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.norms import scaled_row_squares
 from lownoise.numbers.rounding import grown, growth, up
-from lownoise.numbers.row_norms import scaled_row_squares
 from lownoise.questions.streams import Prefix
 from lownoise.sensitivity.toeplitz import toeplitz_up
 from lownoise.streams.pairs import (

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.linalg import toeplitz
 
-from lownoise.numbers import row_norms as rows
+from lownoise.numbers import norms as rows
 from lownoise.solvers.streams import (
     column_norms,
     inverse,

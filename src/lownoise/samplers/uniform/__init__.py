@@ -6,8 +6,7 @@ from lownoise.samplers.uniform.bases import UniformBases
 from lownoise.samplers.uniform.composite import UniformImage, UniformPlaced, UniformProduct
 from lownoise.samplers.uniform.contractions import UniformContractions
 from lownoise.samplers.uniform.hull import UniformHull, UniformSimplexDifferences
-from lownoise.samplers.uniform.norm_ball import UniformNormBall
-from lownoise.samplers.uniform.sorted_ball import UniformSorted
+from lownoise.samplers.uniform.norm_ball import UniformNormBall, UniformSorted
 from lownoise.samplers.uniform.zonotope import UniformZonotope
 
 __all__ = [

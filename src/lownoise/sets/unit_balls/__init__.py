@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Unit balls that changes of signs leave alone: what structured domains are images of."""
 
-from lownoise.sets.unit_balls.abstract import UNIT_BALLS, AbstractUnitBall, NormBall
-from lownoise.sets.unit_balls.corners import signed_corners
+from lownoise.sets.unit_balls.abstract import UNIT_BALLS, AbstractUnitBall, NormBall, signed_corners
 from lownoise.sets.unit_balls.enclosed import decided, enclosed
 from lownoise.sets.unit_balls.intersection import IntersectionBall
 from lownoise.sets.unit_balls.norm import CappedBall, SortedBall

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
-from lownoise.numbers.row_norms import scaled_row_squares
+from lownoise.numbers.norms import scaled_row_squares
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
