@@ -267,7 +267,7 @@ def test_the_question_from_outside_counts_as_it_says():
 def test_the_totals_from_outside_add_up_what_they_say():
     totals = toy_plan("totals", "laplace", "substitute").terms.mechanism.totals
     rows = rows_of_toys()
-    angles = np.radians(np.nan_to_num([row["x"] for row in rows]))
+    angles = 2 * np.pi * np.nan_to_num([row["x"] for row in rows])
     found = totals.answers(totals.exact(totals.read(source(rows))))
     assert np.allclose(found, [np.cos(angles).sum(), np.sin(angles).sum()])
 

@@ -53,7 +53,7 @@ class DirectionTotals(AbstractSummedTotals["Directions"]):
     def read(self, table: Any) -> Read:
         count, sums = 0, [0, 0]
         for batch in rows_of([self.question.column], table):
-            angles = np.radians(np.nan_to_num(batch[:, 0], nan=0.0, posinf=0.0, neginf=0.0))
+            angles = 2 * np.pi * np.nan_to_num(batch[:, 0], nan=0.0, posinf=0.0, neginf=0.0)
             vectors = np.column_stack([np.cos(angles), np.sin(angles)])
             codes = np.floor(vectors / self.step + 0.5).astype(np.int64)
             count += len(batch)
@@ -68,7 +68,7 @@ class DirectionTotals(AbstractSummedTotals["Directions"]):
 @final
 @dataclass(frozen=True)
 class Directions(AbstractSummed):
-    """The sums of cosines and sines of a column of angles in degrees: its mean direction."""
+    """The sums of cosines and sines of a column of angles in turns: its mean direction."""
 
     column: str
     totals: ClassVar = DirectionTotals
@@ -83,7 +83,7 @@ class Directions(AbstractSummed):
 
     @property
     def rows(self) -> str:
-        return "A row adds the unit vector of its angle; one without a number that of 0 degrees."
+        return "A row adds the unit vector of its angle; one without a number that of 0."
 
     def changes(self, relation: Any, chosen: Any, *, exchanged: bool = False) -> ImageBody:
         return disc(relation, np.ones(2), exchanged=exchanged)
