@@ -71,11 +71,6 @@ class Rational:
         """θ, falling, shape (k,); where `gaps` says more than these digits can, use it."""
         return self.decay * (1 - self.gaps)
 
-    @property
-    def answer_decays(self) -> Vector:
-        """μ, falling, shape (k + 1,)."""
-        return self.decay * (1 - self.answer_gaps)
-
     def strategy(self, size: int) -> Vector:
         """Return c, shape (n,)."""
         return np.concatenate([[1.0], _combined(self.decay, self.gaps, self.weights, size - 1)])
