@@ -61,6 +61,15 @@ BALL = ClampingCoding(
 )
 WORKS["codes of a ball by groups"] = GroupCodes(READER, TotalsQuery(BALL, drops_missing=False))
 WORKS["several"] = Folds(tuple(WORKS.values()))
+SOLE, WORDED = attributes({"g": 3, "w": ["a", "b"]}, "extra")
+SHARED = (
+    WORKS["ranges"],
+    CellCounts(Reader.of([SOLE], TABLE), 4, partial(places_of, sizes=(4,))),
+    CellCounts(Reader.of([WORDED], TABLE), 3, partial(places_of, sizes=(3,))),
+    WORKS["codes"],
+)
+WORKS["several in turn"] = Folds(SHARED)
+WORKS["several in turn, by groups"] = Folds((*SHARED, WORKS["codes by groups"]))
 
 
 def said(found, work=None):
@@ -188,11 +197,12 @@ def require_rows_of_the_engine(table, words):
 
 
 @pytest.mark.parametrize("name", [name for name, work in WORKS.items() if work.in_turn])
-def test_columns_in_turn_are_read_once_and_one_is_held(name):
+def test_columns_in_turn_are_read_once_and_one_is_held(name, monkeypatch):
     """By every fold that says that it asks for them in turn, whose totals are those of all rows."""
     work = WORKS[name]
     (batch,) = TABLE.batches(work.numbers, work.texts)
     read, held = [], WeakSet()
+    monkeypatch.setattr(folds, "_ROWS", 5)  # added at once
 
     def column(name):
         assert len(held) <= 1  # the one before, which the fold may still have
@@ -202,13 +212,28 @@ def test_columns_in_turn_are_read_once_and_one_is_held(name):
 
     work.add(found := work.zeros(), Batch(InTurn(column, work.numbers), batch.texts))
     assert np.array_equal(said(found, work), said(TABLE.fold(work), work))
-    again = {"g"} if name == "codes by groups" else set()  # first to group by
+    again = {"g"} if "by groups" in name else set()  # first to group by
     assert sorted(read) == sorted([*work.numbers, *again])
 
 
 def test_columns_are_taken_in_turn_where_no_row_is_left_out_for_another():
     in_turn = {name for name, work in WORKS.items() if work.in_turn}
-    assert in_turn == {"codes", "codes by groups", "ranges"}
+    alone = {"codes", "codes by groups", "ranges"}
+    assert in_turn == {*alone, "several in turn", "several in turn, by groups"}
+
+
+def test_several_are_in_turn_where_they_are_few_and_each_takes_columns_one_by_one():
+    assert Folds(SHARED).in_turn
+    assert not Folds((*SHARED, WORKS["counts"])).in_turn  # of two columns of numbers
+    assert not Folds((*SHARED, WORKS["complete codes"])).in_turn
+    assert not Folds((*SHARED, *SHARED, WORKS["codes"])).in_turn
+
+
+@pytest.mark.parametrize("name", [name for name in WORKS if "several" in name])
+def test_several_are_what_each_is(name):
+    found = WORKS[name].parts(TABLE.fold(WORKS[name]))
+    for own, part in zip(WORKS[name].members, found, strict=True):
+        assert np.array_equal(part, TABLE.fold(own))
 
 
 class Held(np.ndarray):

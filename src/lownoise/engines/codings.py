@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
@@ -99,19 +100,21 @@ class AbstractCoding(ABC):
         """
         yield from self.encode(np.stack(columns, axis=1)).T.astype(np.float64)
 
-    def sums(self, columns: Sequence[Vector]) -> list[int]:
-        """Return the exact sums of the codes over a batch of rows, given by columns, (n,) each."""
+    def sums(self, columns: Sequence[Vector], at: int = 0) -> list[int]:
+        """Return the exact sums of the codes over a batch of rows, given as to `blocks`."""
         found, largest = [0] * self.step.size, self.largest.tolist()
-        for j, _, codes in self.blocks(columns):
+        for j, _, codes in self.blocks(columns, at):
             found[j] += added(codes, largest[j])[0]
         return found
 
-    def blocks(self, columns: Sequence[Vector]) -> Iterator[tuple[int, int, Vector]]:
+    def blocks(self, columns: Sequence[Vector], at: int = 0) -> Iterator[tuple[int, int, Vector]]:
         """Yield the codes of a batch of rows in blocks: the coordinate, the first row, the codes.
 
         Args:
-            columns: as of `coordinates`; where codes are `by_columns`, one is asked for at a time.
+            columns: as of `coordinates`; where codes are `by_columns`, some of them.
+            at: the coordinate of the first of these.
         """
+        del at
         for start in range(0, len(columns[0]), BLOCK):
             blocks = [column[start : start + BLOCK] for column in columns]
             for j, codes in enumerate(self.coordinates(blocks)):
@@ -188,11 +191,15 @@ class Coding(AbstractCoding):
         most = np.maximum(np.abs(least), np.abs(greatest))
         return SymmetricBox(frozen(np.append(most, 1 / count_step)))
 
-    @property
+    @cached_property
     def largest(self) -> Vector:
         """The size of the greatest code, that of a missing value among them."""
-        ends = self.encode(np.stack([self.lower, self.upper, np.full(self.step.size, np.nan)]))
+        ends = np.stack([self.least(), self.greatest(), self._lacking])
         return np.asarray(np.abs(ends).max(axis=0), dtype=np.float64)
+
+    @cached_property
+    def _lacking(self) -> Integers:
+        return self.encode(np.full(self.step.size, np.nan))
 
     def coordinates(self, columns: Sequence[Vector]) -> Iterator[Vector]:
         """Yield the codes of rows, column by column."""
@@ -200,10 +207,10 @@ class Coding(AbstractCoding):
         for i, column in enumerate(columns):
             yield self._with_missing(i, column, codes)
 
-    def blocks(self, columns: Sequence[Vector]) -> Iterator[tuple[int, int, Vector]]:
+    def blocks(self, columns: Sequence[Vector], at: int = 0) -> Iterator[tuple[int, int, Vector]]:
         """Yield the codes of a batch of rows in blocks, column after column."""
         codes = np.empty(min(BLOCK, len(columns[0])))
-        for i, column in enumerate(columns):
+        for i, column in enumerate(columns, at):
             for start in range(0, len(column), BLOCK):
                 block = column[start : start + BLOCK]
                 yield i, start, self._with_missing(i, block, codes[: len(block)])
@@ -213,8 +220,7 @@ class Coding(AbstractCoding):
         with np.errstate(all="ignore"):  # nothing may warn of a value
             self._put_codes(i, column, codes)
             if np.isnan(codes.sum()):
-                lacking = self.encode(np.full(self.step.size, np.nan))[i]
-                np.copyto(codes, lacking, where=np.isnan(codes))
+                np.copyto(codes, self._lacking[i], where=np.isnan(codes))
         return codes
 
     def _put_codes(self, i: int, column: Vector, codes: Vector) -> None:
@@ -227,27 +233,22 @@ class Coding(AbstractCoding):
         codes += 0.5
         np.floor(codes, out=codes)
 
-    def sums(self, columns: Sequence[Vector]) -> list[int]:
+    def sums(self, columns: Sequence[Vector], at: int = 0) -> list[int]:
         """Return the exact sums of the codes; what is missing is found by what they add up to."""
-        missing = self.encode(np.full(self.step.size, np.nan)).tolist()
-        buffer, found = np.empty(min(BLOCK, len(columns[0]))), [0] * self.step.size
+        buffer, found = np.empty(min(BLOCK, len(columns[0]))), [0] * len(columns)
         with np.errstate(all="ignore"):
-            for i, (column, largest) in enumerate(zip(columns, self.largest.tolist(), strict=True)):
+            for i, column in enumerate(columns, at):
                 for start in range(0, len(column), BLOCK):
                     block = column[start : start + BLOCK]
                     self._put_codes(i, block, codes := buffer[: len(block)])
-                    total, lacking = added(codes, largest)
-                    found[i] += total + lacking * missing[i]
+                    total, lacking = added(codes, float(self.largest[i]))
+                    found[i - at] += total + lacking * int(self._lacking[i])
         return found
 
     def of_integers(self) -> list[ScaledIntegers] | None:
         """Return what the codes of integers are: exact where bounds and center are on the grid."""
-        found = [
-            _scaled(float(low), float(high), float(center), float(step))
-            for low, high, center, step in zip(
-                self.lower, self.upper, self.center, self.step, strict=True
-            )
-        ]
+        fields = (own.tolist() for own in (self.lower, self.upper, self.center, self.step))
+        found = [_scaled(*own) for own in zip(*fields, strict=True)]
         exact = [own for own in found if own is not None]
         return exact if len(exact) == len(found) else None
 

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from lownoise.engines.codings import TotalsQuery
     from lownoise.numbers.arrays import Integers, Vector
 
+    Turn = Callable[[Vector], None]
+
 HALF = 26  # bits: sums of 2^37 rows of them fit 64 bits
+_MEMBERS = 8  # each of which may keep the place of every row from column to column
+_ROWS = 1 << 17  # that are added at once where a fold does not ask for columns in turn
 Range = tuple[str, int, int]  # a column of integers, and the ends that its values are clipped to
 
 
@@ -105,6 +109,11 @@ class AbstractFold(ABC):
         """Whether `add` asks for the columns of numbers in turn, each once, or again at once."""
         return False
 
+    @property
+    def by_columns(self) -> bool:
+        """Whether `turns` needs no column of numbers beforehand, but what rows are grouped by."""
+        return len(self.numbers) <= 1
+
     @abstractmethod
     def zeros(self) -> Integers:
         """Return what no rows add up to: 0 everywhere, in 64 bits, in a shape that no row moves."""
@@ -113,11 +122,51 @@ class AbstractFold(ABC):
     def add(self, found: Integers, batch: Batch) -> None:
         """Add some rows to `found`, of the shape of `zeros`, so that 2^37 rows fit its 64 bits."""
 
+    def turns(self, found: Integers, batch: Batch) -> dict[int, Turn]:
+        """Add what no column of numbers says by itself, and return what adds the rest.
+
+        That is given each column once, in any order, by its place among `numbers`. Where rows are
+        not added up `by_columns`, nothing is left to add.
+        """
+
+        def add(*columns: Vector) -> None:
+            for start in range(0, len((*columns, *texts)[0]), _ROWS):
+                own = slice(start, start + _ROWS)
+                self.add(found, Batch([c[own] for c in columns], [t[own] for t in texts]))
+
+        texts = batch.texts
+        if len(self.numbers) == 1:
+            return {0: add}
+        add(*batch.numbers)
+        return {}
+
+
+class AbstractTurns(AbstractFold):
+    """A fold that adds up columns one by one, where it is `in_turn`."""
+
+    @property
+    @final
+    def by_columns(self) -> bool:
+        """Whether it is `in_turn`."""
+        return self.in_turn
+
+    @final
+    def add(self, found: Integers, batch: Batch) -> None:
+        """Add rows, column after column."""
+        for place, turn in self.turns(found, batch).items():
+            turn(batch.numbers[place])
+
+    @abstractmethod
+    def turns(self, found: Integers, batch: Batch) -> dict[int, Turn]:
+        """As of `AbstractFold`."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
-class Folds(AbstractFold):
+class Folds(AbstractTurns):
     """What several questions add up of the same rows, which are read once: all in a row.
+
+    Each column of numbers is handed to all of them before the next.
 
     Args:
         members: what each adds up.
@@ -152,13 +201,28 @@ class Folds(AbstractFold):
         own = [found[start:end] for start, end in itertools.pairwise(ends)]
         return [part.reshape(shape) for part, shape in zip(own, self._shapes, strict=True)]
 
-    def add(self, found: Integers, batch: Batch) -> None:
-        """Add rows to what each member has."""
-        numbers = dict(zip(self.numbers, batch.numbers, strict=True))
+    @property
+    def in_turn(self) -> bool:
+        """Whether few members take the columns of numbers, each one by one in any order."""
+        return len(self.members) <= _MEMBERS and all(own.by_columns for own in self.members)
+
+    def turns(self, found: Integers, batch: Batch) -> dict[int, Turn]:
+        """Return what adds each column to what every member has, in the order of `numbers`."""
+        places = {name: place for place, name in enumerate(self.numbers)}
         texts = dict(zip(self.texts, batch.texts, strict=True))
+        every: list[list[Turn]] = [[] for _ in places]
         for own, part in zip(self.members, self.parts(found), strict=True):
-            columns = [numbers[name] for name in own.numbers]
-            own.add(part, Batch(columns, [texts[name] for name in own.texts]))
+            mine = [places[name] for name in own.numbers]
+            columns = InTurn(batch.numbers.__getitem__, mine)
+            given = Batch(columns, [texts[name] for name in own.texts])
+            for place, turn in own.turns(part, given).items():
+                every[mine[place]].append(turn)
+        return {place: partial(_taken, turns) for place, turns in enumerate(every) if turns}
+
+
+def _taken(turns: Iterable[Turn], column: Vector) -> None:
+    for turn in turns:
+        turn(column)
 
 
 def folded(work: AbstractFold, batches: Iterable[Batch]) -> Integers:
@@ -182,7 +246,7 @@ def complete_rows(columns: Sequence[Vector]) -> list[Vector]:
 
 @final
 @dataclass(frozen=True, eq=False)
-class CodeSums(AbstractFold):
+class CodeSums(AbstractTurns):
     """The sums of codes and how many rows those are, by high and low bits, shape (r + 1, 2).
 
     Args:
@@ -215,14 +279,20 @@ class CodeSums(AbstractFold):
         """Return zeros, a pair a code and one for the count."""
         return np.zeros((self.query.coding.step.size + 1, 2), dtype=np.int64)
 
-    def add(self, found: Integers, batch: Batch) -> None:
-        """Add the codes of rows."""
-        complete = self.query.drops_missing
-        columns = complete_rows(batch.numbers) if complete else batch.numbers
-        if len(columns[0]):
-            found[-1, 1] += len(columns[0])
-            for i, total in enumerate(self.query.coding.sums(columns)):
+    def turns(self, found: Integers, batch: Batch) -> dict[int, Turn]:
+        """Return what adds the codes of each column."""
+
+        def add(first: int, *columns: Vector) -> None:
+            if not first:
+                found[-1, 1] += len(columns[0])
+            for i, total in enumerate(self.query.coding.sums(columns, first), first):
                 found[i] += (total >> HALF, total & ((1 << HALF) - 1))
+
+        if self.in_turn:
+            return {i: partial(add, i) for i in range(len(self.numbers))}
+        complete = self.query.drops_missing
+        add(0, *(complete_rows(batch.numbers) if complete else batch.numbers))
+        return {}
 
     @staticmethod
     def totals(found: Integers) -> Totals:
@@ -233,7 +303,7 @@ class CodeSums(AbstractFold):
 
 @final
 @dataclass(frozen=True, eq=False)
-class RangeSums(AbstractFold):
+class RangeSums(AbstractTurns):
     """Sums of columns of integers, each clipped to its range, and how many there are of each.
 
     A row of high bits, low bits and values that are there for each column, and last one of rows:
@@ -267,15 +337,22 @@ class RangeSums(AbstractFold):
         """Return zeros."""
         return np.zeros((len(self.ranges) + 1, 3), dtype=np.int64)
 
-    def add(self, found: Integers, batch: Batch) -> None:
-        """Add the integers of rows."""
-        columns = complete_rows(batch.numbers) if self.complete else batch.numbers
-        found[-1, 2] += len(columns[0])
-        buffer = np.empty(min(BLOCK, len(columns[0])))
-        for i, (column, (_, lower, upper)) in enumerate(zip(columns, self.ranges, strict=True)):
-            largest = float(max(abs(lower), abs(upper)))
+    def turns(self, found: Integers, batch: Batch) -> dict[int, Turn]:
+        """Return what adds the integers of each column."""
+
+        def add(i: int, column: Vector) -> None:
+            if not i:
+                found[-1, 2] += len(column)
+            _, lower, upper = self.ranges[i]
+            largest, buffer = float(max(abs(lower), abs(upper))), np.empty(min(BLOCK, len(column)))
             for start in range(0, len(column), BLOCK):
                 part = column[start : start + BLOCK]
                 clipped = np.clip(part, float(lower), float(upper), out=buffer[: len(part)])
                 total, lacks = added(clipped, largest)
                 found[i] += (total >> HALF, total & ((1 << HALF) - 1), len(part) - lacks)
+
+        if self.in_turn:
+            return {i: partial(add, i) for i in range(len(self.ranges))}
+        for i, column in enumerate(complete_rows(batch.numbers)):
+            add(i, column)
+        return {}

@@ -3,23 +3,23 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.engines.categories import Reader, places_of
 from lownoise.engines.codings import exact_width
-from lownoise.engines.folds import HALF, AbstractFold, InTurn
+from lownoise.engines.folds import HALF, AbstractTurns
 from lownoise.engines.queries import TableQuery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lownoise.engines.codings import TotalsQuery
-    from lownoise.engines.folds import Batch
+    from lownoise.engines.folds import Batch, Turn
     from lownoise.engines.source import AbstractSource
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
@@ -53,7 +53,7 @@ class GroupSums:
 
 @final
 @dataclass(frozen=True, eq=False)
-class GroupCodes(AbstractFold):
+class GroupCodes(AbstractTurns):
     """Exact sums of codes in each joint group, shape (groups, r + 1, 2) as of `GroupSums`.
 
     Args:
@@ -98,26 +98,26 @@ class GroupCodes(AbstractFold):
         width = self.query.coding.step.size + 1
         return np.zeros((math.prod(self.sizes), width, 2), dtype=np.int64)
 
-    def add(self, found: Integers, batch: Batch) -> None:
-        """Add the codes of rows to those of their groups."""
-        coding = self.query.coding
+    def turns(self, found: Integers, batch: Batch) -> dict[int, Turn]:
+        """Find the groups of rows, and return what adds the codes of each column to theirs."""
+        coding, names = self.query.coding, list(self.numbers)
         at = places_of(self.reader.cells(batch), self.sizes)
         at += 1  # at 0 what is left out
-        columns = self._coded(batch.numbers)
+        own = [names.index(name) for name in coding.columns]
+        columns = [] if self.in_turn else [batch.numbers[place] for place in own]
         if self.query.drops_missing:
             at[np.any([np.isnan(column) for column in columns], axis=0)] = 0
         found[:, -1, 1] += np.bincount(at, minlength=len(found) + 1)[1:]
-        largest = coding.largest.tolist()
-        for j, start, codes in coding.blocks(columns):
-            add_at(found[:, j], codes, at[start : start + len(codes)], largest[j])
 
-    def _coded(self, numbers: Sequence[Vector]) -> Sequence[Vector]:
-        """Return the columns of the codes, each asked for when it is where they are in turn."""
-        places = dict(zip(self.numbers, itertools.count(), strict=False))
-        own = [places[name] for name in self.query.coding.columns]
-        return (
-            InTurn(numbers.__getitem__, own) if self.in_turn else [numbers[place] for place in own]
-        )
+        def add(first: int, *columns: Vector) -> None:
+            for j, start, codes in coding.blocks(columns, first):
+                add_at(found[:, j], codes, at[start : start + len(codes)], largest[j])
+
+        largest = coding.largest.tolist()
+        if self.in_turn:
+            return {place: partial(add, j) for j, place in enumerate(own)}
+        add(0, *columns)
+        return {}
 
 
 def add_at(found: Integers, codes: Vector, at: Integers, largest: float) -> None:
