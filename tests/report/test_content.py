@@ -2,6 +2,7 @@
 """What reports say of each question: numbers computed a second way, charts, what is left out."""
 
 import csv
+import functools
 import io
 import itertools
 import json
@@ -20,12 +21,15 @@ from lownoise.release.answer_table import label_of
 from lownoise.report import charts, spelling
 from lownoise.report.linear import names_of_parities
 from lownoise.report.marginals import MOST_ATTRIBUTES, heatmap
-from lownoise.report.parts import Table
+from lownoise.report.parts import Caution, Table
 from lownoise.report.sections import view_of
 from report.members import asked, bits, mean, plan, pure, release, released, tables, words
 
 ADULT = json.loads((Path(__file__).parents[1] / "data" / "adult-domain.json").read_text())
 TEXT = re.compile(r'<text x="([\d.]+)" y="([\d.]+)"(?: class="([^"]*)")?>([^<]*)</text>')
+
+
+GROUPED = functools.partial(ln.Mean, by={"g": 2}, outside="extra")
 
 
 def part(found, name, kind=Table):
@@ -114,6 +118,55 @@ def test_a_certificate_says_when_weights_are_in_what_is_least(question):
         shown = words(page(each))
         assert ("better in the root of the total weighted variance" in shown) == bool(weights)
         assert ("Weights are left out of this total" in shown) == bool(weights)
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "rho", "size", "where"),
+    [
+        (ln.Mean, "substitute", 5e-6, 500, "the range;"),
+        (ln.Moments, "substitute", 5e-5, 5000, "the range;"),
+        (ln.Moments, "add_remove", 5e-3, None, "the range in a table of fewer than {} rows;"),
+        (ln.Sum, "substitute", 1e-3, 40, "the range;"),
+        (GROUPED, "substitute", 1e-3, 300, "the range in groups of average size;"),
+        (GROUPED, "add_remove", 1e-6, None, "the range in groups of fewer than {} rows;"),
+    ],
+)
+def test_noise_wider_than_a_range_is_said_with_what_helps(question, relation, rho, size, where):
+    """The ages' noise is wide because incomes are; with weights only that of no budget is."""
+    asked = question(["age", "pay"], ln.Box([18, 0], [138, 1e4]))
+
+    def said(own):
+        noted = [p.text for s in report.sections(own) for p in s.parts if isinstance(p, Caution)]
+        found = [text for text in noted if "wider than the range" in text]
+        assert str(own).count("too wide  ") == len(found)
+        assert page(own).count("wider than the range") == len(found)
+        return found
+
+    def planned(rho, **more):
+        return ln.plan(asked, budget=ln.zcdp(rho), relation=relation, size=size, **more)
+
+    plain = planned(rho)
+    (own,) = said(plain)
+    needed = spelling.at_least(plain.standard_deviation[0] / 120, 2)  # rows
+    assert own.startswith("age")
+    assert " pay" not in own
+    assert 'weights="range"' in own
+    assert f"wider than {where.format(needed)}" in own
+    assert not said(planned(rho, weights="range"))
+    assert not said(planned(0.5))
+    small = said(planned(1e-10, weights="range"))
+    assert len(small) == (size is not None)  # how many rows are enough where they are private?
+    for text in small:
+        assert text.startswith("age, pay")
+        assert "ln.budget_for" in text
+        assert "weights" not in text
+
+
+def test_noise_is_too_wide_from_the_range_on_and_a_release_says_it_too():
+    asked = ln.Mean(["a"], ln.Box([0], [9]))
+    for rows, wide in ((0.9, True), (1.1, False)):  # at ρ = 1/2 it strays by one row's part
+        own = ln.plan(asked, budget=ln.zcdp((rows / 40) ** 2 / 2), relation="substitute", size=40)
+        assert ("too wide" in str(own)) == ("too wide" in str(released(own))) == wide
 
 
 def test_a_tiny_gap_is_said_in_few_digits():

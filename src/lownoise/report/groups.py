@@ -14,7 +14,7 @@ from lownoise.release.readable import free
 from lownoise.report import spelling
 from lownoise.report.intervals import intervals
 from lownoise.report.marginals import attributes_table
-from lownoise.report.mean import RATIO, MeanView, variance_ratio
+from lownoise.report.mean import RATIO, MeanView, too_wide, variance_ratio
 from lownoise.report.parts import Column, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import (
@@ -266,11 +266,13 @@ class GroupsView(AbstractView):
         counted = terms.question.counted
         about = " - center" * counted
         listed = [f"sum({name}{about})" for name in self._columns[:_MOST_COLUMNS]]
-        rows = []
+        rows, deviations, most = [], [], []
         for chosen in view.spaces[:MOST_ROWS]:
             own = view.scales(chosen)[0]
             numbers = [*own[: len(listed)].tolist(), *own[own.size - counted :].tolist()]
             cells = math.prod(groups.attributes[i].size for i in chosen)
+            deviations.append(own[: len(self._columns)])
+            most.append([(terms.size or 0) / cells])
             by = ", ".join(map(shown, groups.names(chosen))) or "all rows"
             rows.append((by, f"{cells:,}", *map(spelling.significant, numbers)))
         table = Table(
@@ -281,7 +283,14 @@ class GroupsView(AbstractView):
             rest="{hidden} more margins; the file of the plan or the release has all.",
             terminal=FEW if self.release is None else 0,
         )
-        return noise_section(self, "Noise of each margin", table)
+        wide = too_wide(
+            self,
+            terms.question.mean.domain,
+            np.array(deviations),
+            None if terms.size is None else np.array(most),
+            "groups of ",
+        )
+        return noise_section(self, "Noise of each margin", table, wide)
 
     def compared(self) -> tuple[Section, ...]:
         """Return how i.i.d. and Laplace noise on the same answers compare in total."""

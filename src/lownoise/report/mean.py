@@ -13,7 +13,7 @@ from lownoise.certificate import order_norm
 from lownoise.privacy import ApproxDP
 from lownoise.questions import Sum
 from lownoise.report import charts, spelling
-from lownoise.report.parts import Column, Estimate, Prose, Section, Table
+from lownoise.report.parts import Caution, Column, Estimate, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import (
     FILE_HAS,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
     from lownoise.report.parts import Part
+    from lownoise.sets.domains import AbstractDomain
 
 RATIO = (
     "Sums and count are unbiased. Each mean is their ratio: not exactly unbiased, but its interval "
@@ -40,6 +41,8 @@ RATIO = (
 )
 _FEW_ROWS = 6  # of what follows from moments, in a terminal
 _FEWEST, _WIDEST = 3, 12  # columns of a matrix that is read at a glance
+_NAMED = 4  # columns with too much noise
+_PLENTY = 1000  # rows, where their number is private: in fewer, wide noise is no surprise
 _REST = "{hidden} more pairs; release.moments has all."
 _FOLLOW = (
     "These cost nothing more: they are made of what was released. {} Intervals are by the delta "
@@ -118,7 +121,15 @@ class MeanView(AbstractView):
         ):
             more = self._variances()
         parts = (*self._means(), *more, *parts) if self.counted else (*parts, *more)
-        return Section("answers", "Answers", parts)
+        return Section("answers", "Answers", (*self._too_wide(), *parts))
+
+    def _too_wide(self) -> tuple[Caution, ...]:
+        terms, question = self.terms, self.terms.question
+        own, rows = terms.standard_deviation[None, : len(question.columns)], terms.size
+        if isinstance(question, Sum):
+            return too_wide(self, question.mean.domain, own, rows)
+        # of a public number of rows the answers are means
+        return too_wide(self, question.domain, own, None if rows is None else 1)
 
     def _variances(self) -> tuple[Part, ...]:
         """Return variances, covariances and correlations."""
@@ -233,7 +244,7 @@ class MeanView(AbstractView):
             *(map(spelling.significant, noise.tolist()) for noise in noises.values()),
             caption="Standard deviations of the noise, in each column’s unit, at the same budget.",
         )
-        return noise_section(self, "Noise of each answer", table)
+        return noise_section(self, "Noise of each answer", table, self._too_wide())
 
     def compared(self) -> tuple[Section, ...]:
         """Return how i.i.d. and Laplace noise compare, answer by answer and in total."""
@@ -309,6 +320,49 @@ class MeanView(AbstractView):
             folded=_ranges(domain),
         )
         return (bounds,)
+
+
+def too_wide(
+    view: AbstractView,
+    domain: AbstractDomain,
+    deviations: Vector,
+    rows: Vector | float | None,
+    groups: str = "",
+) -> tuple[Caution, ...]:
+    """Return which columns' noise is wider than their ranges, and what helps; () where none is.
+
+    Where the number of rows is private, columns are named whose noise is that wide in a thousand of
+    them, and only where weights make it less: with many more rows a small budget is enough.
+
+    Args:
+        view: of what.
+        domain: of one record.
+        deviations: of the noise of each column, shape (k, d).
+        rows: over how many rows they add up, shape (k, 1) or one number; None where it is private.
+        groups: "groups of " where rows are grouped.
+    """
+    terms, width = view.terms, domain.upper - domain.lower
+    ranges = deviations / np.where(width > 0, width, np.inf)
+    narrow = np.all(terms.weights[: width.size] == 1) & (width < width.max())
+    wide = np.any(ranges > (_PLENTY if rows is None else rows), axis=0)
+    if rows is None:
+        wide &= narrow
+    if not np.any(wide):
+        return ()
+    names = [shown(terms.question.columns[i]) for i in np.flatnonzero(wide)]
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    where = groups and f" in {groups}average size"
+    if rows is None:
+        least = spelling.at_least(float(ranges[:, wide].min()), 2)
+        where = f" in {groups or 'a table of '}fewer than {least} rows"
+    helps = (
+        'errors count in the columns’ own units: weights="range" makes them shares of the ranges.'
+        if np.any(wide & narrow)
+        else "the budget or the number of rows is too small for it; ln.budget_for finds the budget "
+        "for errors that you name."
+    )
+    said = f"{', '.join(names[:_NAMED])}{more}: the noise is wider than the range{where}; {helps}"
+    return (Caution(said, "too wide"),)
 
 
 def _correlations(names: list[str], correlation: Vector) -> Table:

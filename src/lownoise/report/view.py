@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from lownoise.report import spelling
-from lownoise.report.parts import Chart, Column, Estimate, Prose, Section, Table
+from lownoise.report.parts import Column, Estimate, Prose, Section, Table
 from lownoise.sensitivity.relations import Change
 
 if TYPE_CHECKING:
@@ -377,7 +377,7 @@ def estimates(values: Vector, interval: Vector) -> list[Estimate]:
 
 
 def noise_section(
-    view: AbstractView, title: str, table: Table, drawn: tuple[Chart, ...] = ()
+    view: AbstractView, title: str, table: Table, drawn: tuple[Part, ...] = ()
 ) -> tuple[Section, ...]:
     """Return the section of the answers' noise: charts, a table, and of a plan that it holds.
 
@@ -385,7 +385,7 @@ def noise_section(
         view: of what.
         title: of the section.
         table: deviations.
-        drawn: the same as charts.
+        drawn: what stands above it: the same as charts, or what must not be overlooked.
     """
     note = (Prose(HOLDS, note=True),) if view.release is None else ()
     return (Section("noise", title, (*drawn, table, *note)),)
