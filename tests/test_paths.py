@@ -70,6 +70,7 @@ TAKES = {
     "Ledger.open_or_create": lambda path, _: ln.Ledger.open_or_create(path, "d", ln.zcdp(1)),
     "LocalPlan.save": lambda path, _: planned("local").save(path),
     "Plan.export": lambda path, _: planned("mean").export(path),
+    "Plan.load": lambda path, _: ln.Plan.load(path),
     "Plan.release": lambda path, ledger: planned("margins").release(ROWS, ledger, path=path),
     "Plan.save": lambda path, _: planned("mean").save(path),
     "Release.export": lambda path, _: released("mean").export(path),

@@ -121,7 +121,7 @@ def unlike(folder):
         (lambda f: write(f / "t.parquet", b"SECRET-17"), "cannot be read"),
         (unlike, "cannot be read"),
         (lambda f: write(f / "t.csv.gz", b"SECRET-17"), "cannot be read"),
-        (lambda f: write(f / "t.csv", b""), "column='x' does not stand in"),
+        (lambda f: write(f / "t.csv", b""), "has no names in its first line, or is empty"),
         (lambda _: "https://office.example/t.parquet", "is remote"),
         (lambda _: [], "names no file"),
     ],
