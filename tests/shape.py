@@ -29,20 +29,20 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 118_700,
-    "of which code": 63_900,
-    "modules": 520,
+    "lines of source": 120_150,
+    "of which code": 64_800,
+    "modules": 502,
     "rooms": 27,
     "floors": 14,
     "modules that import each other in a circle": 0,
     "generic functions": 9,
     "functions named _": 0,
-    "files a box's mean runs through": 60,
+    "files a box's mean runs through": 63,
     "files a pure plan of queries runs through": 70,
-    "pairs of places alike": 879,
-    "lines of tests": 77_500,
+    "pairs of places alike": 900,
+    "lines of tests": 80_000,
     "files above 450 lines": 0,
-    "lines of the checker for strangers": 1_017,
+    "lines of the checker for strangers": 1_035,
 }
 
 
