@@ -17,7 +17,7 @@ export NO_MKDOCS_2_WARNING := 1
 demo: $(VENV)/.demo
 	$(BIN)/lownoise demo
 	$(BIN)/lownoise-check "$$(ls -td demo-release*/ | head -n 1)release.json"
-	$(BIN)/lownoise reproduce --quick
+	OPENBLAS_NUM_THREADS=1 $(BIN)/lownoise reproduce --quick
 
 # one BLAS thread a worker: two of them on two cores would wait for each other; and bytecode is kept
 # whatever the shell says, or each process that a test starts compiles the package anew

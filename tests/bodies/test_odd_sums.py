@@ -2,7 +2,7 @@
 """Odd sums of signs prove how far a cube's image reaches: never less than its corners, in any file.
 
 Mutants seen: a weight taken twice from e, from D once; a form without its sums; a row of two signs
-let in; a factorization not looked at; what rounding takes not added.
+let in; a factorization not looked at. What rounding takes is too little for a test to see.
 """
 
 import json

@@ -162,7 +162,8 @@ class DiscreteKNormNoise(AbstractNoise):
 class DiscreteCrossNoise(AbstractNoise):
     """Whole multiples of independent vectors, of chances ∝ e^{−|w|/b} each: z = Σ wᵢvᵢ.
 
-    A change s = Σ uᵢvᵢ reveals Σ|uᵢ|/b.
+    A change s = Σ uᵢvᵢ reveals Σ|uᵢ|/b, if u are whole: of sums of the vectors, as `lattice_noise`
+    takes them from what records change. Others would be seen through any noise of this kind.
 
     Args:
         corners: v, whole numbers of at most 2^20, shape (r, r).
