@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lownoise as ln
+from benchmarks.nonnegative_bound import MOST, nonnegative_bound
 from benchmarks.solver import ONE_THREAD, ROOT
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.sensitivity.participation import Participation
 from lownoise.solvers.streams import banded_bound
-from lownoise.solvers.streams.nonnegative import MOST, nonnegative_bound
 from lownoise.streams import ORDERS, StreamEvidence
 
 if TYPE_CHECKING:

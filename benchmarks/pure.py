@@ -18,11 +18,11 @@ import numpy as np
 
 import lownoise as ln
 from benchmarks.hull_noise import Estimate, distinct, pure_errors
+from benchmarks.sampled_volume import sampled_log_volume
 from lownoise.bounds import (
     averaging_bound,
     directional_bound,
     log_volume_down,
-    sampled_log_volume,
 )
 from lownoise.noise import KNormNoise
 from lownoise.numbers.arrays import frozen

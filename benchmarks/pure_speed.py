@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.grid_walk import GridWalk
 from benchmarks.hull_noise import distinct
 from lownoise.errors import PlanError
 from lownoise.noise import KNormNoise, LaplaceNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SystemRandomness
-from lownoise.samplers.walks import GridWalk, Preimage, RoundBody, walk
+from lownoise.samplers.walks import Preimage, RoundBody, walk
 from lownoise.sets.bodies import ImageBody, SymmetricBox, SymmetricPoints
 from lownoise.sets.norms import norm_of
 from lownoise.sets.norms.product import ProductNorm

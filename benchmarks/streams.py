@@ -19,21 +19,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import lownoise as ln
+from benchmarks.stream_variances import (
+    honaker_variances,
+    normalized_variances,
+    streaming_variances,
+    tree_variances,
+)
 from lownoise.solvers.streams import (
     banded,
     banded_bound,
     banded_variances,
     enough_buffers,
-    honaker_variances,
     lower_bound,
-    normalized_variances,
     optimal_toeplitz,
     rational,
     square_root,
     squared_error,
-    streaming_variances,
     tree_height,
-    tree_variances,
 )
 
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks import sampled_volume
+from benchmarks.sampled_volume import sampled_log_volume
 
-from lownoise.bounds import ball_log_volume, log_volume_down, sampled_log_volume
-from lownoise.bounds.volumes import projected
+from lownoise.bounds import ball_log_volume, log_volume_down
 from lownoise.errors import PlanError
 from lownoise.sets.bodies import SymmetricPoints
 
@@ -42,16 +43,16 @@ def test_norms_are_bounded_by_what_adds_up(monkeypatch):
         return told
 
     chosen, target = np.arange(4), RNG.normal(size=4)
-    norm = projected._gauge_up(np.eye(4), chosen, target, 2.0)
+    norm = sampled_volume._gauge_up(np.eye(4), chosen, target, 2.0)
     assert np.abs(target).sum() <= norm <= np.abs(target).sum() * (1 + 1e-9)
     monkeypatch.setattr(optimize, "linprog", wrong)
-    assert projected._gauge_up(np.eye(4), chosen, target, 2.0) >= np.abs(target).sum()
+    assert sampled_volume._gauge_up(np.eye(4), chosen, target, 2.0) >= np.abs(target).sum()
 
 
 def test_what_is_longer_than_all_directions_tried_first_counts_as_they_do(monkeypatch):
     """Values of a mean must end somewhere for the chance to hold: where those of the pilot do."""
     norms = iter([1.0] * 40 + [0.5] * 100)
-    monkeypatch.setattr(projected, "_gauge_up", lambda *_: next(norms))
+    monkeypatch.setattr(sampled_volume, "_gauge_up", lambda *_: next(norms))
     # ±√2·eᵢ have variance 1 along every axis, so the whitened ball of radius 1 is the ball
     points = math.sqrt(2) * np.eye(2)
     assert sampled_log_volume(points, samples=100, seed=1) <= ball_log_volume(2)
@@ -60,9 +61,9 @@ def test_what_is_longer_than_all_directions_tried_first_counts_as_they_do(monkey
 def test_means_are_seldom_above():
     """Of 2,000 means of 200 coins each, none is so far up that the bound exceeds the truth."""
     means = RNG.binomial(200, 0.8, size=2000) / 200
-    assert all(projected._below(m, -math.log(1e-9) / 200) < 0.8 for m in means)
-    assert projected._below(0.8, 1e-9) == pytest.approx(0.8, rel=1e-4)
-    assert projected._below(1.0, 0.5) == pytest.approx(math.exp(-0.5), rel=1e-9)
+    assert all(sampled_volume._below(m, -math.log(1e-9) / 200) < 0.8 for m in means)
+    assert sampled_volume._below(0.8, 1e-9) == pytest.approx(0.8, rel=1e-4)
+    assert sampled_volume._below(1.0, 0.5) == pytest.approx(math.exp(-0.5), rel=1e-9)
 
 
 def test_few_samples_and_flat_points():

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from lownoise.bounds import (
     divergence_up,
     unbiased_add_remove,
-    unbiased_change,
     unbiased_substitute,
 )
 
@@ -35,7 +34,6 @@ def test_rounding_is_downward_and_small(rho, size, gamma):
         for found, true in [
             (unbiased_substitute(gamma, size, rho), three),
             (unbiased_add_remove(gamma, rho), two),
-            (unbiased_change(gamma, rho), two),
         ]:
             assert true * (1 - mpmath.mpf(2) ** -39) <= found <= true
 

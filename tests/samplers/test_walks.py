@@ -9,6 +9,8 @@ from itertools import pairwise
 import mpmath
 import numpy as np
 import pytest
+from benchmarks.grid_walk import GridWalk
+from benchmarks.grid_walk import rows as table_of_steps
 from flint import arb
 from scipy import stats
 
@@ -17,7 +19,6 @@ from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.lazy import rounded
 from lownoise.samplers.walks import (
-    GridWalk,
     InAndOut,
     Meet,
     Normed,
@@ -30,7 +31,6 @@ from lownoise.samplers.walks import (
 )
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Increments
 from lownoise.samplers.walks.mixing import Proximal
-from lownoise.samplers.walks.walk import rows as table_of_steps
 from lownoise.sets.unit_balls import NormBall
 
 LEVEL = 1e-6
@@ -432,6 +432,7 @@ def test_the_grid_walk_draws_uniform_points():
 
 def test_the_table_of_steps_rises():
     found = table_of_steps()
+    assert (5, 105, 1914018253) in found
     for near, far in pairwise(found):
         assert all(a < b for a, b in zip(near, far, strict=True))
 

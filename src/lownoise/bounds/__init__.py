@@ -16,7 +16,6 @@ from lownoise.bounds.means import (
 from lownoise.bounds.unbiased import (
     may_have_room,
     unbiased_add_remove,
-    unbiased_change,
     unbiased_substitute,
 )
 from lownoise.bounds.volume import (
@@ -28,7 +27,7 @@ from lownoise.bounds.volume import (
     packing_bound,
     roundings,
 )
-from lownoise.bounds.volumes import log_volume_down, sampled_log_volume
+from lownoise.bounds.volumes import log_volume_down
 
 __all__ = [
     "HARDT_TALWAR",
@@ -53,9 +52,7 @@ __all__ = [
     "pure_mean_bound",
     "record_changes",
     "roundings",
-    "sampled_log_volume",
     "unbiased_add_remove",
-    "unbiased_change",
     "unbiased_local",
     "unbiased_substitute",
     "volume_lower_bound",

@@ -68,25 +68,6 @@ def unbiased_add_remove(gamma: float, rho: float) -> float:
     return shrunk(gamma / math.sqrt(divergence))
 
 
-def unbiased_change(gamma: float, rho: float) -> float:
-    """Return Γ_p(S)/√(e^{2ρ} − 1): error ≥ this, for the mean of n records, S over n given.
-
-    For every θ let s be the point of S that is extreme along it. On a table X with a record x such
-    that x + s or x − s is in the domain, that neighbour moves the truth by ±s, and χ² is at most
-    e^{2ρ} − 1 as under `add_remove`. Two neighbours of X that are s and −s away need not be each
-    other's, so there is no third pair as under `substitute`.
-
-    Args:
-        gamma: at most Γ_p(S)/n, S every change of one record, in the unit of the answers.
-        rho: ρ ≥ 0.
-
-    Examples:
-        >>> unbiased_change(1.0, 0.5) == unbiased_add_remove(1.0, 0.5)
-        True
-    """
-    return unbiased_add_remove(gamma, rho)
-
-
 def may_have_room(domain: AbstractDomain, change: Change, *, both: bool = False) -> bool:
     """Return whether a record x is known with x + s or x − s in the domain for every s of the body.
 

@@ -3,13 +3,13 @@
 
 import numpy as np
 import pytest
+from benchmarks.stream_variances import normalized_variances
 from scipy.linalg import toeplitz
 
 from lownoise.numbers import norms as rows
 from lownoise.solvers.streams import (
     column_norms,
     inverse,
-    normalized_variances,
     optimal_toeplitz,
     square_root,
     squared_error,

@@ -3,6 +3,8 @@
 
 import numpy as np
 import pytest
+from benchmarks import nonnegative_bound as module
+from benchmarks.nonnegative_bound import nonnegative_bound
 from scipy.linalg import toeplitz
 from tests.streams.kinds_of_patterns import PATTERNED, patterns
 
@@ -10,14 +12,12 @@ from lownoise.sensitivity.participation import Participation
 from lownoise.solvers.streams import (
     from_gaps,
     gathered,
-    nonnegative,
     optimal_toeplitz,
     rational,
     repeated,
     square_root,
     squared_error,
 )
-from lownoise.solvers.streams.nonnegative import nonnegative_bound
 from lownoise.solvers.streams.rational import _log_error as rational_error
 from lownoise.solvers.streams.toeplitz import _log_error as toeplitz_error
 from lownoise.solvers.streams.toeplitz import round_weights
@@ -178,7 +178,7 @@ def test_a_bad_strategy_gives_a_low_bound_and_not_a_wrong_one(participation, err
     w = WORKLOADS["prefix"]
     best = squared_error(w, optimal_toeplitz(w, error, participation), error, participation)
     for bad in (np.exp(-0.5 * np.arange(48)), 0.99 ** np.arange(48), square_root(w)):
-        monkeypatch.setattr(nonnegative, "optimal_toeplitz", lambda *_, bad=bad: bad)
+        monkeypatch.setattr(module, "optimal_toeplitz", lambda *_, bad=bad: bad)
         assert nonnegative_bound(w, error, participation) <= best * (1 + 1e-9)
 
 

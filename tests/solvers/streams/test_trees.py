@@ -3,18 +3,16 @@
 
 import numpy as np
 import pytest
+from benchmarks.stream_variances import honaker_variances, streaming_variances, tree_variances
 
 from lownoise.solvers.streams import square_root, squared_error
 from lownoise.solvers.streams.trees import (
     honaker,
     honaker_streaming,
-    honaker_variances,
-    streaming_variances,
     subtree_variances,
     tree_height,
     tree_matrix,
     tree_nodes,
-    tree_variances,
 )
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 13, 16, 21]

@@ -2,7 +2,6 @@
 """Nearly uniform points of convex bodies, by random walks whose mixing is proved."""
 
 from lownoise.samplers.walks.body import RoundBody
-from lownoise.samplers.walks.grid_walk import Grid, GridWalk
 from lownoise.samplers.walks.in_and_out import InAndOut
 from lownoise.samplers.walks.membership import AbstractMembership, Meet, Normed, Preimage
 from lownoise.samplers.walks.spanned import Spanned
@@ -11,8 +10,6 @@ from lownoise.samplers.walks.within import Within
 
 __all__ = [
     "AbstractMembership",
-    "Grid",
-    "GridWalk",
     "InAndOut",
     "Meet",
     "Normed",

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proximal walk of a body with the deviation and the number of steps that take least work.
-
-`python -m lownoise.samplers.walks.walk` prints how many steps each walk needs by dimension.
-"""
+"""The proximal walk of a body with the deviation and the number of steps that take least work."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from typing import TYPE_CHECKING
 from lownoise.errors import PlanError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.walks.body import RoundBody
-from lownoise.samplers.walks.grid_walk import Grid
 from lownoise.samplers.walks.in_and_out import InAndOut
 from lownoise.samplers.walks.mixing import Proximal, started, step
 
@@ -161,25 +157,3 @@ def most_dimensions(dimension: int, ratio: float, work: float = 1.0, relative: f
         middle = (low + high) // 2
         low, high = (middle, high) if short(middle) else (low, middle)
     return low
-
-
-def rows(dimensions: tuple[int, ...] = (1, 2, 3, 5, 8, 10, 15, 20)) -> list[tuple[int, int, int]]:
-    """Return dimension, proximal steps with √h = 4/d, grid steps; r = 1, R = √d, η = 10⁻⁹.
-
-    Examples:
-        >>> rows((2, 5))
-        [(2, 13, 2428896), (5, 105, 1914018253)]
-    """
-    return [
-        (
-            d,
-            steps_needed(d, 1.0, d**0.5, deviation=4 / d),
-            Grid(dimension=d, inner=1.0, outer=d**0.5).steps_needed(1e-9),
-        )
-        for d in dimensions
-    ]
-
-
-if __name__ == "__main__":
-    for row in rows():
-        sys.stdout.write("  ".join(f"{number:>14,}" for number in row) + "\n")

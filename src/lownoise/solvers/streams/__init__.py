@@ -15,7 +15,6 @@ from lownoise.solvers.streams.series import (
     gathered,
     inverse,
     multiply,
-    normalized_variances,
     repeated,
     square_root,
 )
@@ -28,13 +27,10 @@ from lownoise.solvers.streams.toeplitz import (
 from lownoise.solvers.streams.trees import (
     honaker,
     honaker_streaming,
-    honaker_variances,
-    streaming_variances,
     subtree_variances,
     tree_height,
     tree_matrix,
     tree_nodes,
-    tree_variances,
 )
 
 __all__ = [
@@ -49,11 +45,9 @@ __all__ = [
     "gathered",
     "honaker",
     "honaker_streaming",
-    "honaker_variances",
     "inverse",
     "lower_bound",
     "multiply",
-    "normalized_variances",
     "optimal_toeplitz",
     "pattern_factors",
     "rational",
@@ -61,10 +55,8 @@ __all__ = [
     "round_weights",
     "square_root",
     "squared_error",
-    "streaming_variances",
     "subtree_variances",
     "tree_height",
     "tree_matrix",
     "tree_nodes",
-    "tree_variances",
 ]

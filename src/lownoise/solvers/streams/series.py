@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
-from lownoise.numbers.norms import scaled_row_squares
-
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
@@ -157,20 +155,3 @@ def column_norms(strategy: Vector) -> Vector:
     """
     norms: Vector = np.sqrt(np.cumsum(strategy**2))[::-1]
     return norms
-
-
-def normalized_variances(workload: Vector, strategy: Vector) -> Vector:
-    """Return the squared length of each row of B = W·D⁻¹·T(1/c), shape (n,).
-
-    The columns of C have length 1, so this is the variance of each round's answer where one change
-    moves by 1. Beyond 4,096 rounds it is interpolated; see `scaled_row_squares`.
-
-    Args:
-        workload: w, shape (n,).
-        strategy: c, shape (n,), c_0 not 0.
-
-    Examples:
-        >>> normalized_variances(np.ones(2), np.array([1.0, 0.5])).round(6)
-        array([1.25    , 1.381966])
-    """
-    return scaled_row_squares(workload, inverse(strategy), column_norms(strategy))

@@ -80,32 +80,6 @@ def tree_matrix(size: int) -> csr_array:
     return csr_array((np.ones(len(columns)), columns, starts), shape=(len(ends), size))
 
 
-def tree_variances(size: int) -> Vector:
-    """Return the binary tree's variance of each round at noise 1 a node: the binary digits of t.
-
-    Args:
-        size: n, at least 1.
-
-    Examples:
-        >>> tree_variances(8)
-        array([1., 1., 2., 1., 2., 2., 3., 1.])
-    """
-    return _over_digits(size, np.ones(tree_height(size)))
-
-
-def streaming_variances(size: int) -> Vector:
-    """Return the variance of each round of `honaker_streaming`, at noise 1 a node.
-
-    Args:
-        size: n, at least 1.
-
-    Examples:
-        >>> streaming_variances(4).round(6)
-        array([1.      , 0.666667, 1.666667, 0.571429])
-    """
-    return _over_digits(size, subtree_variances(tree_height(size)))
-
-
 def subtree_variances(heights: int) -> Vector:
     """Return s_h = 2^h/(2^{h+1} − 1) for h < `heights`: of a finished subtree's best estimate.
 
@@ -171,50 +145,7 @@ def honaker(size: int) -> Vector:
     return np.ascontiguousarray(factor, dtype=np.float64)
 
 
-def honaker_variances(size: int) -> Vector:
-    """Return the diagonal of W(RᵀR)⁻¹Wᵀ in O(n): the variances of `honaker`, at noise 1 a node.
-
-    The Gram matrix of a finished subtree is that of its halves plus 11ᵀ. With V(t) = 1_tᵀM⁻¹1_t,
-    p(t) = 1_tᵀM⁻¹1 and s = p(2^h), one update of rank one (Sherman and Morrison) doubles the tree.
-
-    Args:
-        size: n, at least 1.
-
-    Examples:
-        >>> honaker_variances(4).round(6)
-        array([0.619048, 0.47619 , 0.904762, 0.571429])
-    """
-    found = np.zeros(size)
-    at, before = 0, 0.0
-    heights = tree_height(size)
-    inside, extent, total = np.array([1.0]), np.array([1.0]), 1.0
-    finished = [(inside, total)]
-    for _ in range(1, heights):
-        across = 1 + 2 * total
-        inside = np.concatenate(
-            [inside - extent**2 / across, total + inside - (total + extent) ** 2 / across]
-        )
-        extent = np.concatenate([extent, total + extent]) / across
-        total = 2 * total / across
-        finished.append((inside, total))
-    for h in reversed(range(heights)):
-        if size >> h & 1:
-            inside, total = finished[h]
-            found[at : at + len(inside)] = before + inside
-            at, before = at + len(inside), before + total
-    return found
-
-
 def _trailing_zeros(rounds: Integers) -> Integers:
     low = rounds & -rounds
     zeros: Integers = np.frexp(low.astype(np.float64))[1].astype(np.int64) - 1
     return zeros
-
-
-def _over_digits(size: int, values: Vector) -> Vector:
-    """Return Σ of values[h] over the binary digits h of each t in 1 … n."""
-    rounds = np.arange(1, size + 1)
-    found = np.zeros(size)
-    for h, value in enumerate(values):
-        found += value * (rounds >> h & 1)
-    return found

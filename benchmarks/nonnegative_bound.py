@@ -50,11 +50,6 @@ def nonnegative_bound(workload: Vector, error: Error, participation: Participati
 
     Returns:
         The bound, in the units of `squared_error`; 0 where none was found.
-
-    Examples:
-        >>> from lownoise.sensitivity.participation import Participation
-        >>> round(nonnegative_bound(np.ones(64), "mean", Participation(4, 16, "separated")), 4)
-        22.091
     """
     from scipy.linalg import hankel, toeplitz
 

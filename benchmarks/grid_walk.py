@@ -6,11 +6,15 @@ the weights exp(−2d(‖c‖_K − 1 − a)⁺) at centers c (Applegate & Kanna
 every cell which meets K has the weight 1. At the end a uniform point of the cell is taken if it is
 in K; if not, all starts again. So the law is uniform on K but for the mixing. How long that takes
 is proved through the conductance (Dyer & Frieze 1991; Jerrum & Sinclair 1989), see docs/theory.md.
+
+No plan draws from it: `python -m benchmarks.grid_walk` prints how many steps it and the proximal
+walk, which plans use, need by dimension.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,6 +27,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import up
 from lownoise.samplers.lazy import WORD, Lazy, UniformBits
+from lownoise.samplers.walks import steps_needed
 from lownoise.samplers.walks.body import AbstractRound
 from lownoise.samplers.walks.increments import Anchored
 
@@ -48,10 +53,6 @@ class Grid:
         dimension: d.
         inner: r > 0 with r·B₂ ⊂ K.
         outer: R with K ⊂ R·B₂.
-
-    Examples:
-        >>> [Grid(dimension=d, inner=1.0, outer=d**0.5).steps_needed(1e-9) for d in (1, 2, 4)]
-        [34017, 2428896, 152303433]
     """
 
     dimension: int
@@ -110,13 +111,6 @@ class GridWalk(AbstractRound):
 
     Raises:
         PlanError: where the membership is weak, or the walk would take more than about a minute.
-
-    Examples:
-        >>> from lownoise.numbers.randomness import SimulationRandomness
-        >>> from lownoise.samplers.walks import Preimage, RoundBody
-        >>> line = RoundBody(membership=Preimage([[1.0]]), factor=[[1.0]], inner=1.0, outer=1.0)
-        >>> abs(GridWalk(body=line).draw(SimulationRandomness(1)).balls()[0]) < 1
-        True
     """
 
     body: RoundBody
@@ -222,3 +216,20 @@ def _falls(coin: int, new: float, here: float, randomness: Randomness) -> bool:
             return False
         coin = coin << WORD | int(randomness.words(1)[0])
         bits += WORD
+
+
+def rows(dimensions: tuple[int, ...] = (1, 2, 3, 5, 8, 10, 15, 20)) -> list[tuple[int, int, int]]:
+    """Return dimension, proximal steps with √h = 4/d, grid steps; r = 1, R = √d, η = 10⁻⁹."""
+    return [
+        (
+            d,
+            steps_needed(d, 1.0, d**0.5, deviation=4 / d),
+            Grid(dimension=d, inner=1.0, outer=d**0.5).steps_needed(1e-9),
+        )
+        for d in dimensions
+    ]
+
+
+if __name__ == "__main__":
+    for row in rows():
+        sys.stdout.write("  ".join(f"{number:>14,}" for number in row) + "\n")
