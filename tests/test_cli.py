@@ -13,6 +13,7 @@ import pytest
 import lownoise as ln
 from command_line import refused, run, started
 from lownoise.engines.queries import TableQuery
+from lownoise.errors import FileError
 from lownoise.planning import StreamPlan
 
 SPEC = """
@@ -93,6 +94,9 @@ def test_release_the_whole_way(folder):
     assert sorted(p.name for p in (folder / "made").iterdir()) == ["release.json", "report.html"]
     assert [e.state for e in ledger.entries()] == ["settled"]
     refused(started(folder, "release", "spec.toml"), "too little of its 0.5-zCDP left")
+    refused(run(folder, "marginal", "made", "x"), "folder=made has no marginals; all answers are")
+    with pytest.raises(FileError, match=r"is not lownoise\.plan/.; this is a release;"):
+        ln.Plan.load(folder / "made" / "release.json")
 
 
 def test_a_declared_domain_goes_the_whole_way(folder):
@@ -326,7 +330,6 @@ def test_a_pure_account_is_opened_charged_and_shown(folder):
 def test_a_paid_release_that_cannot_be_written_is_printed_whole(folder, monkeypatch, capsys):
     """The disk fills between the spend and the file: nothing that was paid for is lost."""
     from lownoise import cli
-    from lownoise.errors import FileError
     from lownoise.release.release import Release
 
     opened(folder)

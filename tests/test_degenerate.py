@@ -178,7 +178,7 @@ def test_what_is_no_set_of_points_is_refused_in_one_line(points, said):
     [
         ({"order": 1.5}, "order=1.5 is out of range; give"),
         ({"order": math.nan}, "order=nan is not a number; give"),
-        ({"order": "two"}, "order is not a number; give"),
+        ({"order": "two"}, "order='two' is not a number; give"),
         ({"order": -math.inf}, "order=-inf is out of range; give"),
         ({"order": 1e7}, r"order=1e\+07 is out of range; give"),
         ({"rtol": 0}, "rtol=0 is out of range; give"),

@@ -549,7 +549,7 @@ def test_an_index_that_is_none_is_refused_without_a_word_about_it(index, tmp_pat
         ({"epsilon": -1}, "epsilon=-1 is out of range"),
         ({"epsilon": math.inf}, "epsilon=inf is out of range"),
         ({"epsilon": math.nan}, "epsilon=nan"),
-        ({"epsilon": "much"}, "epsilon is not a number"),
+        ({"epsilon": "much"}, "epsilon='much' is not a number"),
         ({"errors": -LINE.errors}, r"errors\[0, 1\]=-1 is out of range"),
         ({"errors": LINE.errors * math.nan}, "not finite"),
         ({"errors": LINE.errors + 1e300}, "out of range"),

@@ -165,7 +165,7 @@ def test_cost_is_what_the_budget_allows_and_no_more():
         ({"order": math.nan}, "order=nan"),
         ({"order": 1e7}, "order=1e"),
         ({"size": 10**13}, "10\\^12"),
-        ({"order": "two"}, "order is not a number"),
+        ({"order": "two"}, "order='two' is not a number"),
         ({"weights": "size"}, "weights='size' is unknown"),
         ({"weights": [1]}, "weights has 1 numbers for 2 columns"),
         ({"weights": [1, 0]}, r"weights\[1\]=0 is out of range"),

@@ -325,7 +325,7 @@ def test_totals_are_exact_whatever_the_batches():
         ((3, 2, "cube", -1.0), "radius=-1"),
         ((3, 2, "cube", math.inf), "radius=inf"),
         ((3, 2, "cube", math.nan), "radius=nan"),
-        ((3, 2, "cube", "x"), "radius is not a number"),
+        ((3, 2, "cube", "x"), "radius='x' is not a number"),
         ((2, 23), "2\\^22"),
         ((3000, 2), "2\\^22"),
         ((3, 2, "cube", 1e60), "radius"),

@@ -287,6 +287,28 @@ def test_small_groups_are_said_to_be_unknown():
     assert np.all(np.isnan(found.means[found.counts <= 0]))
 
 
+def test_a_mean_that_noise_does_not_bound_is_written_as_none(tmp_path):
+    plan = planned(asked())
+    integers = (2**44,) * plan.terms.mechanism.length  # counts of three sizes, two above 0
+    released = replace(plan.release(table(5)), integers=integers)
+    found = released.groups("sex", "region")
+    assert np.any(found.bounded)
+    assert np.any(np.isfinite(found.means[~found.bounded]))
+    released.export(tmp_path / "rows.json", "sex", "region")
+    found.export(tmp_path / "groups.json")
+    rows, groups = (
+        json.loads((tmp_path / name).read_text()) for name in ("rows.json", "groups.json")
+    )
+    means = [row[-4] for row in rows["rows"] if row[2].startswith("mean(")]
+    known = np.where(found.bounded[:, None], found.means, np.nan)
+    at = [i for i, own in enumerate(groups["columns"]) if own["name"].startswith("mean(")]
+    written = [[row[i] for i in at] for row in groups["rows"]]
+    assert np.array_equal(np.array(means, float), known.ravel(), equal_nan=True)
+    assert np.array_equal(np.array(written, float), known, equal_nan=True)
+    assert "may have no rows" in rows["columns"][2]["meaning"]
+    assert all("may have no rows" in groups["columns"][i]["meaning"] for i in at)
+
+
 def test_one_margin_has_the_noise_of_one_release_a_group():
     """Groups share no row, so that each may be released by itself at the whole budget."""
     plan = planned(asked(way=None, sets=[["sex", "region"]]))

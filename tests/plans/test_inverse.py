@@ -133,7 +133,7 @@ def test_a_search_ends_where_errors_do_not_fall_smoothly():
         ({"error": 0}, "error=0 is out of range"),
         ({"error": float("inf")}, "error=inf is out of range"),
         ({"error": float("nan")}, "error=nan is not a number"),
-        ({"error": "1"}, "error is not a number"),
+        ({"error": "1"}, "error='1' is not a number"),
         ({"interval": [1, -2]}, "interval=-2 is out of range"),
         ({"interval": [1, 2, 3]}, "interval has 3 numbers for 2 answers"),
         ({"interval": 1, "level": 1.0}, "level=1 is out of range"),
@@ -216,10 +216,14 @@ def test_the_command_line_asks_of_several_questions_their_total_error(tmp_path):
     several = {"pay": ln.Mean(["pay"], ln.Box([0], [5])), "sex": sex}
     least = ln.budget_for(several, like=ln.zcdp(1), error=9, relation="add_remove")
     assert found == {"kind": "zcdp", "rho": least.rho}
-    refused = run(tmp_path, "budget-for", spec, "--interval", "3")
-    assert refused.returncode == 2
-    assert "interval is of one question's answers" in refused.stderr
-    assert refused.stderr.count("\n") == 1
+    for command, said in (
+        (("budget-for", spec, "--interval", "3"), "interval is of one question's answers"),
+        (("size-for", spec, "--error", "3"), "a size is found of one question on means"),
+    ):
+        refused = run(tmp_path, *command)
+        assert refused.returncode == 2
+        assert said in refused.stderr
+        assert refused.stderr.count("\n") == 1
 
 
 def test_the_command_line_asks_of_streams_their_error_alone(tmp_path):

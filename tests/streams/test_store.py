@@ -325,8 +325,8 @@ def test_a_new_file_needs_a_folder_and_no_strangers_journal(tmp_path):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"workload": ln.Prefix(41)}, "another workload"),
-        ({"workload": ln.SlidingWindow(40, 40)}, "another workload"),
+        ({"workload": ln.Prefix(41)}, "another workload, of 40 rounds and not 41; ask"),
+        ({"workload": ln.SlidingWindow(40, 40)}, "another workload; ask"),
         ({"budget": ln.zcdp(0.6)}, "another budget"),
         ({"budget": ln.gaussian_dp(1.0)}, "another budget"),
         ({"error": "max"}, "another error"),

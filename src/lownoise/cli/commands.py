@@ -249,8 +249,14 @@ def marginal(
     """Print the released counts by some attributes, each with its interval. Spends nothing."""
     from lownoise import report
     from lownoise.release.release import Release
+    from lownoise.report.sections import view_of
 
     answer = Release.load(folder.parent if folder.is_file() else folder)
+    if view_of(answer).takes != "marginals":
+        raise FileError(
+            f"folder={folder} has no marginals; all answers are in its report.html, and "
+            "ln.Release.load(folder).export(file) writes them"
+        )
     chosen = tuple(names or ())
     if out is not None:
         with claimed(out.parent, (out.name,)):

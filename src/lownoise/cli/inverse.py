@@ -74,10 +74,16 @@ def size_for(
     Reads no data and counts no records. The size in the specification is not looked at.
     """
     from lownoise.planning.inverse import least_size, nearness
-    from lownoise.spec import read_spec
+    from lownoise.spec import read_any
+    from lownoise.spec.files import JointSpec
     from lownoise.spec.means import MeanSpec
 
-    read, near = read_spec(spec), nearness(error, interval or None, level)
+    read, near = read_any(spec), nearness(error, interval or None, level)
+    if isinstance(read, JointSpec):
+        raise SpecError(
+            f"spec={spec} asks several questions, and a size is found of one question on means of "
+            "a public number of records; ask of that alone, or of all `lownoise budget-for`"
+        )
     question, budget = read.question, read.budget.budget()
     if not isinstance(question, MeanSpec) or question.size is None:
         raise SpecError(

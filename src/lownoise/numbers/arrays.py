@@ -97,7 +97,7 @@ def number(value: object, *, field: str, error: type[LownoiseError]) -> float:
     try:
         found = real(value)
     except (TypeError, ValueError, OverflowError):
-        raise error(f"{field} is not a number; give one") from None
+        raise error(f"{field}={quoted(value)} is not a number; give one") from None
     if math.isnan(found):
         raise error(f"{field}=nan is not a number; give one")
     return found

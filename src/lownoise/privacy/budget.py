@@ -293,7 +293,9 @@ def _within(field: str, value: float, least: float, most: float) -> float:
     try:
         number = real(value)
     except (TypeError, ValueError, OverflowError):
-        raise BudgetError(f"{field} is not a number; give one in [{least:g}, {most:g}]") from None
+        raise BudgetError(
+            f"{field}={quoted(value)} is not a number; give one in [{least:g}, {most:g}]"
+        ) from None
     if not least <= number <= most:
         top = "below 1" if most < 1 else f"at most {most:g}"
         raise BudgetError(f"{field}={number:g} is out of range; give at least {least:g} and {top}")

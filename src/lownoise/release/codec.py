@@ -32,6 +32,12 @@ _CLIPPED = 5  # and of version 5, where what their rows add up to is clipped
 _SUMMED = 6  # and of version 6, with units or without, where odd sums of signs prove noise
 _NEWEST = {"plan": _SUMMED, "release": _SUMMED}
 _FORMAT = re.compile(r"lownoise\.([a-z]+)/([1-9][0-9]{0,8})")
+_READERS = {  # what a document of a kind is, for who has taken it for another
+    "plan": "a plan; read it with ln.Plan.load",
+    "release": "a release; read it with ln.Release.load",
+    "local": "a local plan; read its text with ln.LocalPlan.from_json",
+    "together": "of several questions; read its folder with ln.JointRelease.load, or JointPlan",
+}
 T = TypeVar("T")
 _DAMAGE = (
     LownoiseError,
@@ -158,7 +164,9 @@ def expect_format(document: object, kinds: tuple[str, ...], newest: int | None =
     newest = newest or _NEWEST.get(kind, VERSION)
     if stated is None or stated[1] not in kinds:
         wanted = " or ".join(f"lownoise.{kind}/{newest}" for kind in kinds)
-        raise FileError(f"format={quoted(found)} is not {wanted}; give a file of that kind")
+        own = _READERS.get(stated[1]) if stated is not None else None
+        remedy = f"this is {own}" if own else "give a file of that kind"
+        raise FileError(f"format={quoted(found)} is not {wanted}; {remedy}")
     if int(stated[2]) > newest:
         raise FileError(
             f"format={quoted(found)} is newer than this lownoise, which reads up to version "

@@ -217,8 +217,9 @@ def _column(attributes: tuple[Attribute, ...], name: str | None) -> Attribute:
         ordered = [a for a in attributes if a.ordered]
         found = ordered or [a for a in attributes if a.edges is not None]
     if len(found) != 1:
+        order = "" if isinstance(name, str) else "its name comes second, as quantile(0.5, column); "
         raise QuestionError(
-            f"column={quoted(name)} is no attribute; name one of "
+            f"column={quoted(name)} is no attribute; {order}name one of "
             f"{', '.join(a.name for a in attributes)}"
             if name is not None
             else "column is missing: not just one attribute is ordered; name one, as column="

@@ -179,7 +179,7 @@ def read_document(path: str | PathLike[str]) -> str:
     """
     own = document_at(path)
     try:
-        return own.read_text(encoding="utf-8")
+        text = own.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         if (Path(path) / SEVERAL).exists():
             said = (
@@ -196,6 +196,9 @@ def read_document(path: str | PathLike[str]) -> str:
                 "completely"
             )
         raise FileError(f"folder={Path(path)} {said}") from None
+    if not text.lstrip().startswith(("{", "[")):
+        raise FileError(f"file={own} is not JSON; give a plan.json or release.json that save wrote")
+    return text
 
 
 def document_at(path: str | PathLike[str]) -> Path:

@@ -81,15 +81,19 @@ class GroupTable(AbstractTabular):
         return self.sum_intervals if self.mean_intervals is None else self.mean_intervals
 
     def answers(self) -> Iterator[Answers]:
-        """Yield what there is of each group: its count, and of each column its mean and sum."""
+        """Yield what there is of each group: its count, and of each column its mean and sum.
+
+        Where the count may be zero its noise bounds no mean, and none is said: NaN, as reports.
+        """
         every = len(self.labels)
         if self.counts is not None and self.count_intervals is not None:
             deviations = np.full(every, self.count_deviation)
             yield Answers("count", None, self.counts, self.count_intervals, deviations)
         for j, name in enumerate(self.columns):
             if self.means is not None and self.mean_deviations is not None:
-                ends, strays = self.intervals[:, j], self.mean_deviations[:, j]
-                yield Answers("mean", name, self.means[:, j], ends, strays)
+                known = np.where(np.asarray(self.bounded), 1.0, np.nan)
+                means, strays = known * self.means[:, j], known * self.mean_deviations[:, j]
+                yield Answers("mean", name, means, self.intervals[:, j], strays)
             deviations = np.full(every, self.sum_deviations[j])
             yield Answers("sum", name, self.sums[:, j], self.sum_intervals[:, j], deviations)
 
@@ -147,7 +151,7 @@ class Answers:
         if self.kind == "mean":
             return (
                 "the mean that follows from the released sum and count, not exactly unbiased; no "
-                "number where the released count is not above 0"
+                "number where by the released count the group may have no rows"
             )
         return f"the released {self.kind}: the exact value and noise"
 

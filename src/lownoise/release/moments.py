@@ -108,10 +108,6 @@ class MomentAnswers:
     summed: Any = None
     beside: AbstractShape | None = None
 
-    def __post_init__(self) -> None:
-        if not isinstance(getattr(self.terms.question, "domain", None), AbstractMoments):
-            raise PlanError("moments are of ln.Moments; other answers have estimate and interval")
-
     @property
     def columns(self) -> tuple[str, ...]:
         """The d columns, in the order of all that follows."""
@@ -444,6 +440,8 @@ def moments_of(terms: Terms, estimate: Callable[[], Vector], integers: Any) -> A
     """
     question = terms.question
     domain = getattr(getattr(question, "mean", question), "domain", None)
-    if isinstance(domain, AbstractMoments) and isinstance(question, GroupedMean):
+    if not isinstance(domain, AbstractMoments):
+        raise PlanError("moments are of ln.Moments; other answers have estimate and interval")
+    if isinstance(question, GroupedMean):
         return MomentGroups(terms, integers)
     return MomentAnswers(terms, estimate())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.questions import AbstractGrouped
 from lownoise.release import codec
 from lownoise.release.answer_table import AnswerTable
 from lownoise.release.readable import frame
@@ -144,7 +145,9 @@ def _table(release: object, marginal: Sequence[str] | None, level: float) -> Ans
 
 
 def _about(question: Any, labels: Sequence[str]) -> str:  # noqa: ANN401
-    """Return about which public point sums are taken; "" where they are about zero."""
+    """Return about which public point sums are taken, or where means by groups are no numbers."""
+    if isinstance(question, AbstractGrouped) and question.counted:
+        return "; a mean has no number where by the released count the group may have no rows"
     if not any(label.endswith(" - center)") for label in labels):
         return ""
     point = zip(question.columns[:_MOST_COLUMNS], question.center.tolist(), strict=False)

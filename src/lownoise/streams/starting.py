@@ -124,9 +124,11 @@ def resume(
             del now["mechanism"]
         other = [name for name in {**was, **now} if was.get(name) != now.get(name)]
         if other:
+            rounds, wanted = found.terms.question.workload.rounds, now["workload"].get("rounds")
+            of = "" if wanted in (None, rounds) else f", of {rounds} rounds and not {wanted}"
             raise FileError(
-                f"file={path} holds a stream with another {', '.join(other)}; ask for the same, "
-                "or give a new path, which is a release of its own",
+                f"file={path} holds a stream with another {', '.join(other)}{of}; ask for the "
+                "same, or give a new path, which is a release of its own",
             )
 
     return Stream.resumed(path, domain, ledger, check)
