@@ -198,7 +198,7 @@ def test_the_command_says_what_does_not_hold(tmp_path):
     assert "unedited" in bad.stderr
     assert bad.stderr.count("\n") == 1
     assert good.stdout.startswith("Everything holds.\n")
-    assert "file=f.json is not JSON; give a plan.json" in verified("not json").stderr
+    assert "file=f.json: it is not JSON; give" in verified("not json").stderr
 
 
 @pytest.mark.parametrize("size", [-1.0, 0.5, "x", [[1]], 0, 17, True])

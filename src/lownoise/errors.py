@@ -2,10 +2,13 @@
 """Every error that a user can cause, and every notice: one line of field, value and remedy."""
 
 import re
+from numbers import Number
 from os import fsencode, fspath
 from pathlib import Path
 
 _LONGEST = 200  # characters of a value in a message
+_SHORT = 40  # and of a text that stands where a number should
+_ARROW = ("__arrow_c_stream__", "__arrow_c_array__")  # what columns and tables of others answer to
 _NAME, _PATH = 255, 4000  # bytes of a file's name, and characters of a path, that systems take
 # The name of a drive is one letter. What comes before the last "@" of a text may be a password, and
 # what follows "?" or "#" a key, which ends at a word with which messages go on, or not at all.
@@ -49,17 +52,41 @@ def may_hold_a_secret(path: str) -> bool:
 def quoted(value: object) -> str:
     """Return a public value as a message quotes it: short, and in one line.
 
+    Of an array or a table, which may be data given by mistake, it is the type alone.
+
     Examples:
         >>> quoted("x"), quoted(10**12), quoted(10**9999)
         ("'x'", '1000000000000', 'an integer of more than 200 digits')
+        >>> import numpy as np
+        >>> quoted(np.zeros(2))
+        '<ndarray>'
     """
     if isinstance(value, int) and abs(value) >= 10**_LONGEST:  # beyond 4300 digits Python refuses
         return f"an integer of more than {_LONGEST} digits"
     try:
+        if getattr(value, "shape", ()) != () or any(hasattr(value, own) for own in _ARROW):
+            return f"<{type(value).__name__}>"
         said = " ".join(repr(value).splitlines())
     except Exception:  # noqa: BLE001 (a message must not fail for what it tells of)
         return type(value).__name__
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+
+
+def quoted_number(value: object) -> str:
+    """Return what was given for one number as a message quotes it, where it is not one.
+
+    Only a plain value is quoted, and a text only where it is short: what else somebody gives by
+    mistake, a list, a column or a table, may be data, and its type is enough to see the mistake.
+
+    Examples:
+        >>> quoted_number("two"), quoted_number(None), quoted_number([41, 52])
+        ("'two'", 'None', '<list>')
+    """
+    if isinstance(value, (str, bytes)) and len(value) > _SHORT:
+        return f"<{type(value).__name__}>"
+    if value is None or isinstance(value, (str, bytes, Number)):
+        return quoted(value)
+    return f"<{type(value).__name__}>"
 
 
 def counted(number: int) -> str:

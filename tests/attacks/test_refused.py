@@ -10,12 +10,14 @@ from functools import partial
 
 import duckdb as native
 import ibis
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 import lownoise as ln
 from attacks.observed import ASKED, SIZE, as_ibis, cells, name_of, observed, planned
-from lownoise.errors import TableError
+from lownoise.errors import LownoiseError, TableError
 from said import said
 
 
@@ -164,6 +166,48 @@ def test_rows_that_are_given_for_a_path_are_not_quoted(table, said_of_it):
     with pytest.raises(TableError) as refusal:
         planned("box", "", "add_remove").release(table)
     assert str(refusal.value) == said_of_it
+
+
+MISPLACED = {
+    "frame": pd.DataFrame({"a": [765431.0]}),
+    "series": pd.Series([765431.0, 765431.0]),
+    "arrow": pa.table({"a": [765431.0]}),
+    "chunked": pa.chunked_array([[765431.0]]),
+    "array": np.array([765431.0, 765431.0]),
+    "list": [765431.0, 765431.0],
+    "long text": "765431.0," * 9,
+}
+ONE = ln.plan(ln.Mean(["a"], ln.Box([0], [1])), budget=ln.zcdp(1), relation="add_remove")
+TAKEN_FOR_NUMBERS = {
+    "budget": ln.zcdp,
+    "delta": lambda given: ln.approx_dp(1.0, given),
+    "radius": lambda given: ln.Ball(2, given),
+    "level": lambda given: ONE.release(pa.table({"a": [0.5]})).interval(given),
+}
+
+
+@pytest.mark.parametrize("given", MISPLACED.values(), ids=MISPLACED)
+@pytest.mark.parametrize("asked", TAKEN_FOR_NUMBERS.values(), ids=TAKEN_FOR_NUMBERS)
+def test_data_given_for_a_number_are_not_quoted(asked, given):
+    with pytest.raises(LownoiseError, match=f"=<{type(given).__name__}> is not a number") as said:
+        asked(given)
+    assert "765431" not in str(said.value)
+
+
+@pytest.mark.parametrize("name", ["frame", "series", "arrow", "chunked", "array"])
+def test_data_given_for_a_name_or_a_kind_are_not_quoted(name):
+    given = MISPLACED[name]
+    for asked in (
+        lambda: ln.plan(given, budget=ln.zcdp(1), relation="add_remove"),
+        lambda: ln.plan(ln.Count({"a": 2}), budget=given, relation="add_remove"),
+        lambda: ln.plan(ln.Count({"a": 2}), budget=ln.zcdp(1), relation=given),
+        lambda: ln.Mean(["a"], given),
+        lambda: ln.Count(given),
+        lambda: ln.Release.load(given),
+    ):
+        with pytest.raises(LownoiseError) as said:
+            asked()
+        assert "765431" not in str(said.value)
 
 
 def test_a_file_that_ends_lines_otherwise_is_refused_with_rows_and_without(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lownoise.errors import BudgetError, LownoiseError, quoted
+from lownoise.errors import BudgetError, LownoiseError, quoted_number
 from lownoise.numbers.rounding import exact
 from lownoise.privacy import ApproxDP, Zcdp, approx_dp, gaussian_dp, zcdp
 from lownoise.privacy.budget import checked_budget
@@ -58,7 +58,7 @@ def test_nan_is_refused(nan):
 
 @pytest.mark.parametrize("value", NOT_NUMBERS)
 def test_what_is_no_number_is_refused(value):
-    said = f"={quoted(value)} is not a number"
+    said = f"={quoted_number(value)} is not a number"
     assert f"zcdp.rho{said}" in refusal(zcdp, value)
     assert f"approx_dp.epsilon{said}" in refusal(approx_dp, value, 1e-6)
     assert f"approx_dp.delta{said}" in refusal(approx_dp, 1.0, value)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise import learning
-from lownoise.errors import BudgetError, FileError, LedgerError, quoted
+from lownoise.errors import BudgetError, FileError, LedgerError, quoted_number
 from lownoise.noise.baselines import split_laplace
 from lownoise.numbers.rounding import decimal_up, exact
 from lownoise.privacy import (
@@ -58,7 +58,7 @@ def test_epsilon_out_of_range_is_named_with_its_value(epsilon):
 
 @pytest.mark.parametrize("epsilon", ["abc", "1", b"1", True, None, [1.0], 10**400, 1j])
 def test_what_is_no_number_is_refused(epsilon):
-    said = f"pure_dp.epsilon={quoted(epsilon)} is not a number; give one in [1e-06, 1000]"
+    said = f"pure_dp.epsilon={quoted_number(epsilon)} is not a number; give one in [1e-06, 1000]"
     with pytest.raises(BudgetError, match=f"^{re.escape(said)}$"):
         ln.pure_dp(epsilon)
 

@@ -164,7 +164,7 @@ def test_no_rows_have_no_quantile_and_say_so():
     [
         ({"q": 1.5}, "q=1.5 is out of range"),
         ({"q": "half"}, "q='half' is not a number"),
-        ({"q": [0.25, 0.5]}, "q=[0.25, 0.5] is not a number; give one"),
+        ({"q": [0.25, 0.5]}, "q=<list> is not a number; give one"),
         ({"q": "x", "column": 0.5}, "column=0.5 is no attribute; its name comes second, as quant"),
         ({"q": 0.5, "level": 1}, "level=1 is out of range"),
         ({"q": 0.5, "column": "y"}, "column='y' is no attribute; name one of x, sex"),

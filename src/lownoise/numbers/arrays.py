@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.errors import quoted
+from lownoise.errors import quoted, quoted_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -97,7 +97,7 @@ def number(value: object, *, field: str, error: type[LownoiseError]) -> float:
     try:
         found = real(value)
     except (TypeError, ValueError, OverflowError):
-        raise error(f"{field}={quoted(value)} is not a number; give one") from None
+        raise error(f"{field}={quoted_number(value)} is not a number; give one") from None
     if math.isnan(found):
         raise error(f"{field}=nan is not a number; give one")
     return found

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
-from lownoise.errors import BudgetError, quoted
+from lownoise.errors import BudgetError, quoted, quoted_number
 from lownoise.numbers.arrays import real
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import decimal_up, down, exact, float_up, up
@@ -294,7 +294,7 @@ def _within(field: str, value: float, least: float, most: float) -> float:
         number = real(value)
     except (TypeError, ValueError, OverflowError):
         raise BudgetError(
-            f"{field}={quoted(value)} is not a number; give one in [{least:g}, {most:g}]"
+            f"{field}={quoted_number(value)} is not a number; give one in [{least:g}, {most:g}]"
         ) from None
     if not least <= number <= most:
         top = "below 1" if most < 1 else f"at most {most:g}"
