@@ -183,8 +183,8 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
 def test_of_many_releases_to_one_folder_one_is_made_and_one_is_paid(folder):
     ledger = opened(folder, "100")
     patient = (  # so that no load decides who is refused
-        "from lownoise.cli import main; from lownoise.privacy import ledger; "
-        "ledger._PATIENCE = 1e6; main()"
+        "from lownoise.cli import main; from lownoise.numbers import locked; "
+        "locked._PATIENCE = 1e6; main()"
     )
     command = [sys.executable, "-c", patient, "release", "spec.toml", "--out", "same"]
     many = [

@@ -24,7 +24,7 @@ import befallen
 COLUMNS = ("x", "y")
 SIZE = 6
 # every call and return is tried
-CLOSELY = ("privacy/ledger", "privacy/entries", "release/release.py")
+CLOSELY = ("privacy/ledger", "numbers/locked", "privacy/entries", "release/release.py")
 LINES = (
     "transaction",
     "_take",
@@ -50,11 +50,11 @@ def prepare():
         importlib.import_module(name)
     import lownoise as ln
     from lownoise.engines.memory import MemorySource
+    from lownoise.numbers import locked
     from lownoise.numbers.normals import taylor_table
-    from lownoise.privacy import ledger
 
     taylor_table()
-    ledger._PATIENCE = 1e6  # s, so that no load decides who is refused
+    locked._PATIENCE = 1e6  # s, so that no load decides who is refused
     question = ln.Mean(COLUMNS, ln.Box([0, -1], [10, 1]))
     plan = ln.plan(question, budget=ln.zcdp(0.1), relation="substitute", size=SIZE)
     columns = {"x": np.array([1, 2, 3, 4, 5, np.nan]), "y": np.array([0.5] * SIZE)}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import befallen
 
-FILES = ("local_model/keeper", "device", "local_model/grid")
+FILES = ("local_model/keeper", "numbers/locked", "device", "local_model/grid")
 LINES = ("randomize", "_transaction")
 
 

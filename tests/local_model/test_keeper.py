@@ -275,7 +275,7 @@ def test_a_folder_that_becomes_read_only_tells_nothing_new(keeper):
 RACER = """
 import sys
 from lownoise import device
-from lownoise.local_model import keeper as module
+from lownoise.numbers import locked as module
 module._PATIENCE = 1e6  # s, so that no load decides who is refused
 plan = device.read(sys.argv[2])
 keeper = device.Keeper(sys.argv[1])

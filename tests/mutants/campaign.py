@@ -43,7 +43,7 @@ _FIRST = 4.0  # recorded seconds of the first round; each later one is four time
 
 # what the campaign is about, below src/lownoise: what privacy, and what is promised, rests on
 CORE = (
-    *("numbers/rounding.py", "sensitivity/relations.py"),
+    *("numbers/rounding.py", "numbers/locked.py", "sensitivity/relations.py"),
     *("sets/domains/*", "sets/frames.py", "release/execution.py", "release/regions.py"),
     *("noise/*", "engines/*", "privacy/*", "samplers/*", "sensitivity/residuals/*"),
     *("streams/*", "certificate/*", "bounds/*", "sets/norms/*", "sets/bodies/abstract.py"),

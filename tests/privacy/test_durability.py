@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.privacy import ledger_file
 
 EXTRA = 3  # SQLite's number for it: the file and its folder are synced at every commit
 
@@ -33,7 +32,7 @@ def levels(monkeypatch):
         connection.levels = found
         return connection
 
-    monkeypatch.setattr(ledger_file.sqlite3, "connect", watched)
+    monkeypatch.setattr(sqlite3, "connect", watched)
     return found
 
 

@@ -452,7 +452,7 @@ RACER = """
 import sys
 from lownoise.errors import LedgerError
 from lownoise.privacy import Ledger, ZcdpEvent
-from lownoise.privacy import ledger as module
+from lownoise.numbers import locked as module
 module._PATIENCE = 1e6  # s, so that no load decides who is refused
 ledger = Ledger(sys.argv[1], "flights")
 ledger.budget()

@@ -17,8 +17,8 @@ from lownoise.privacy import checked_ledger
 RACER = """
 import sys
 import lownoise as ln
-from lownoise.privacy import ledger_file
-ledger_file._PATIENCE = 1e6  # s, so that no load decides who is refused
+from lownoise.numbers import locked
+locked._PATIENCE = 1e6  # s, so that no load decides who is refused
 print("ready", flush=True)
 sys.stdin.readline()
 ledger = ln.Ledger.open_or_create(sys.argv[1], "flights", ln.zcdp(1.0))

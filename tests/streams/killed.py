@@ -17,7 +17,7 @@ from befallen import Steps, child, die, die_beyond, heard
 
 ROUNDS, BATCH = 1500, 3
 SEED = 11
-FILES = ("streams/files.py", "streams/store.py", "streams/stream.py")
+FILES = ("numbers/locked.py", "streams/files.py", "streams/store.py", "streams/stream.py")
 LINES = ("create", "_fill", "publish", "turn", "transaction", "_write", "_saved", "_run")
 COUNTED = ("streams/stream.py", "streams/accounts.py", "privacy/positions.py")
 COUNTED_LINES = ("_saved", "move")
@@ -30,10 +30,11 @@ def prepare():
     import numpy as np
 
     import lownoise as ln
+    from lownoise.numbers import locked
     from lownoise.numbers.randomness import SimulationRandomness
-    from lownoise.streams import files, start
+    from lownoise.streams import start
 
-    files._PATIENCE = 1e6  # s, so that no load decides who is refused
+    locked._PATIENCE = 1e6  # s, so that no load decides who is refused
     terms = ln.stream(ln.Prefix(ROUNDS), budget=ln.zcdp(0.5), strategy="square_root").terms
     rng = np.random.default_rng(3)
     values = rng.integers(0, 2, ROUNDS).astype(float)

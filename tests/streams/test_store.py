@@ -12,8 +12,9 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import FileError, StreamError
+from lownoise.numbers import locked
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.streams import files, start, store
+from lownoise.streams import start, store
 
 ASKED = {"budget": ln.zcdp(0.5)}
 CASES = {
@@ -94,10 +95,7 @@ def test_noise_that_is_not_kept_goes_on_from_what_was_drawn_ahead(tmp_path, monk
     kept = start(terms, randomness=SimulationRandomness(1))
     assert stream.update(1) == kept.update(1) == whole[0]
     with monkeypatch.context() as patch:
-        connected = files.connected
-        patch.setattr(
-            files, "connected", lambda path: Failing(connected(path), "COMMIT", after=False)
-        )
+        failing(patch, "COMMIT", after=False)
         with pytest.raises(FileError):
             stream.update_many([0, 0, 0])
     assert stream.update_many([1, 1]).tolist() == whole[1:3].tolist()
@@ -382,17 +380,24 @@ class Failing:
         self.connection.close()
 
 
+def failing(patch, statement, *, after):
+    """Let a statement fail in every file that is opened from now on."""
+    connected = locked.LockedKind.connected
+
+    def opened(*own, **how):
+        return Failing(connected(*own, **how), statement, after=after)
+
+    patch.setattr(locked.LockedKind, "connected", opened)
+
+
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("statement", ["BEGIN", "UPDATE", "COMMIT"])
 def test_what_cannot_be_saved_has_not_happened(name, statement, tmp_path, monkeypatch):
     values, whole = values_of(name), begun(name).update_many(values_of(name))
     stream = begun(name, tmp_path / "s")
     stream.update_many(values[:5])
-    connected = files.connected
     with monkeypatch.context() as patch:
-        patch.setattr(
-            files, "connected", lambda path: Failing(connected(path), statement, after=False)
-        )
+        failing(patch, statement, after=False)
         for lost in (values[5], values[0]):
             with pytest.raises(FileError, match="cannot be used"):
                 stream.update(lost)
@@ -406,11 +411,8 @@ def test_what_was_saved_though_it_failed_is_found_and_not_drawn_again(tmp_path, 
     whole = begun("prefix").update_many(np.ones(40))
     stream = begun("prefix", tmp_path / "s")
     stream.update(1)
-    connected = files.connected
     with monkeypatch.context() as patch:
-        patch.setattr(
-            files, "connected", lambda path: Failing(connected(path), "COMMIT", after=True)
-        )
+        failing(patch, "COMMIT", after=True)
         with pytest.raises(FileError):
             stream.update_many([1, 1])
     assert stream.round == 1
@@ -427,16 +429,16 @@ def test_a_full_disk_loses_no_round(tmp_path, monkeypatch):
     whole = start(terms, randomness=SimulationRandomness(1)).update_many(np.ones(5000))
     stream = start(terms, randomness=SimulationRandomness(1), path=tmp_path / "s")
     stream.update(1)
-    connected = files.connected
+    connected = locked.LockedKind.connected
 
-    def full(path):
-        connection = connected(path)
+    def full(*own, **how):
+        connection = connected(*own, **how)
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {max(pages, 4)}")
         return connection
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "connected", full)
+        patch.setattr(locked.LockedKind, "connected", full)
         with pytest.raises(FileError, match=r"SQLITE_FULL.*has room"):
             stream.update_many(np.ones(4999))
         with pytest.raises(FileError, match="SQLITE_FULL"):
@@ -447,7 +449,7 @@ def test_a_full_disk_loses_no_round(tmp_path, monkeypatch):
 
 
 def test_a_file_that_is_held_is_waited_for_and_then_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_PATIENCE", 0.05)
+    monkeypatch.setattr(locked, "_PATIENCE", 0.05)
     stream = begun("prefix", tmp_path / "s")
     holder = sqlite3.connect(tmp_path / "s", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
@@ -477,7 +479,7 @@ def begins_elsewhere(path):
 
 
 def test_nobody_reads_a_round_while_another_is_answering(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_PATIENCE", 0.05)
+    monkeypatch.setattr(locked, "_PATIENCE", 0.05)
     one, other = begun("prefix", tmp_path / "s"), ln.Stream.open(tmp_path / "s")
     push, said = one._answers.push, []
 

@@ -18,11 +18,13 @@ import math
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 from lownoise.errors import FileError, LedgerError, path_of, quoted
 from lownoise.local_model.report import Report
 from lownoise.numbers.arrays import number
+from lownoise.numbers.locked import LockedKind
 from lownoise.numbers.readable import readable
 
 if TYPE_CHECKING:
@@ -32,9 +34,10 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-_APPLICATION = 0x6C6F776B  # "lowk", so that another program's database is never taken for one
+_KEEPER = LockedKind(
+    "keeper", LedgerError, 0x6C6F776B, "is not a device's keeper", "restore it from a backup"
+)  # "lowk"
 _VERSION = 1
-_PATIENCE = 30.0  # seconds to wait for another process's transaction
 _SCHEMA = (
     # `file` is the number that the file system gave the file; then the limit, NULL for none
     """CREATE TABLE keeper (
@@ -199,64 +202,35 @@ class Keeper:
         self, *, create: bool = False, copied: bool = False
     ) -> Iterator[sqlite3.Connection]:
         """Hold the file's write lock for the block, and commit unless the block raises."""
-        import sqlite3
-
         path = self.path
-        try:
+        with _KEEPER.usable(path):
             size = _size(path)
             if create and size:
-                raise LedgerError(f"keeper={path} exists already; open it with Keeper(path)")
+                raise _existing(path)
             if not create and size is None:
                 raise LedgerError(f"keeper={path} does not exist; make it with Keeper.create(path)")
-            # by its absolute path, for SQLite keeps what is named ":memory:" in no file
-            where = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
-            connection = sqlite3.connect(where, uri=True, timeout=_PATIENCE, isolation_level=None)
-        except (sqlite3.Error, OSError, ValueError) as error:
-            raise _unusable(path, error) from None
-        try:
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute("BEGIN IMMEDIATE")
-            _check(path, connection, create=create, copied=copied)
+        check = partial(_check, path, create=create, copied=copied)
+        with _KEEPER.transaction(path, check, create=create) as connection:
             yield connection
-            connection.execute("COMMIT")
-        except (sqlite3.Error, OSError) as error:
-            raise _unusable(path, error) from None
-        finally:
-            connection.close()  # rolls back what was not committed
 
 
 def _check(path: Path, connection: sqlite3.Connection, *, create: bool, copied: bool) -> None:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    if create and (application, version, tables) == (0, 0, 0):
-        for statement in _SCHEMA:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {_VERSION}")
-        return
     if create:
-        raise LedgerError(f"keeper={path} exists already; open it with Keeper(path)")
-    if application != _APPLICATION:
-        raise LedgerError(f"keeper={path} is not a device's keeper; give another path")
-    if version != _VERSION:
-        raise LedgerError(
-            f"keeper={path} has version {version} and this lownoise reads version {_VERSION}; "
-            "upgrade lownoise"
-        )
-    # SQLite fills a short last page with zeros, which would forget the newest answers
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    (page,) = connection.execute("PRAGMA page_size").fetchone()
-    found = path.stat()
-    if found.st_size < pages * page:
-        raise LedgerError(f"keeper={path} is cut short; restore it from a backup")
-    if found.st_nlink > 1:  # what a crash leaves beside one name is not seen under another
-        raise LedgerError(f"keeper={path} has another name (a hard link); remove that one")
+        if not _KEEPER.empty(connection):
+            raise _existing(path)
+        _KEEPER.make(connection, _SCHEMA, _VERSION)
+        return
+    _KEEPER.expect(path, connection, [_VERSION])
+    _KEEPER.expect_one_name(path)
     if not copied and _held(path, connection)[1] != _file(path):
         raise LedgerError(
             f"keeper={path} is a copy, and may lack answers that were told; use the original, or "
             "where this is the newest and only one call adopt()"
         )
+
+
+def _existing(path: Path) -> LedgerError:
+    return LedgerError(f"keeper={path} exists already; open it with Keeper(path)")
 
 
 def _held(path: Path, connection: sqlite3.Connection) -> Any:  # noqa: ANN401
@@ -334,15 +308,3 @@ def _checked(field: str, value: float, most: float) -> float:
             f"keeper.{field}={found:g} is out of range; give one of at least 0 and below {most:g}"
         )
     return found
-
-
-def _unusable(path: Path, error: sqlite3.Error | OSError | ValueError) -> LedgerError:
-    code = error.sqlite_errorname if hasattr(error, "sqlite_errorname") else type(error).__name__
-    if not path.parent.is_dir():
-        return LedgerError(f"keeper={path} is in no folder that exists; make {path.parent} first")
-    if code == "SQLITE_NOTADB":
-        return LedgerError(f"keeper={path} is not a device's keeper; give another path")
-    return LedgerError(
-        f"keeper={path} cannot be used ({code}); "
-        "check that it is a device's keeper, its folder can be written and its disk has room"
-    )

@@ -10,12 +10,13 @@ file becomes one in the transaction that reserves the first (see `uses`).
 from __future__ import annotations
 
 import json
-import sqlite3
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from lownoise.errors import BudgetError, LedgerError
+from lownoise.numbers.locked import LockedKind
 from lownoise.privacy import uses
 from lownoise.privacy.budget import Budget, budget_from_dict
 from lownoise.privacy.choices import MixedReading, fitting
@@ -23,14 +24,16 @@ from lownoise.privacy.events import event_from_text
 from lownoise.privacy.readings import BasicReading
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
     from pathlib import Path
 
     from lownoise.privacy.readings import AbstractReading
 
-_APPLICATION = 0x6C6F776E  # "lown", so that another program's database is never taken for a ledger
+_LEDGER = LockedKind(
+    "ledger", LedgerError, 0x6C6F776E, "is not a lownoise ledger", "restore it from a backup"
+)  # "lown"
 _VERSION = 2
-_PATIENCE = 30.0  # seconds to wait for another process's transaction
 _FIRST = (
     """CREATE TABLE dataset (
         name TEXT PRIMARY KEY,
@@ -78,7 +81,7 @@ def transaction(path: Path, *, create: bool = False) -> Iterator[sqlite3.Connect
     Raises:
         LedgerError: where it does not exist, is no ledger, is cut short or cannot be written.
     """
-    try:
+    with _LEDGER.usable(path):
         if path.is_dir():
             raise LedgerError(f"ledger={path} is a folder; give the path of a ledger's file")
         if not create and not path.is_file():
@@ -86,23 +89,9 @@ def transaction(path: Path, *, create: bool = False) -> Iterator[sqlite3.Connect
                 f"ledger={path} does not exist; open an account in it with Ledger.create, "
                 "Ledger.open_or_create or `lownoise ledger create`",
             )
-        # by its absolute path, for SQLite keeps what is named ":memory:" in no file
-        mode = "rwc" if create else "rw"
-        where = f"{path.absolute().as_uri()}?mode={mode}"
-        connection = sqlite3.connect(where, uri=True, timeout=_PATIENCE, isolation_level=None)
-    except (sqlite3.Error, OSError) as error:
-        raise _unusable(path, error) from None
-    try:
-        connection.execute("PRAGMA synchronous = EXTRA")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("BEGIN IMMEDIATE")
-        _check_version(path, connection, create=create)
+    check = partial(_check, path, create=create)
+    with _LEDGER.transaction(path, check, create=create) as connection:
         yield connection
-        connection.execute("COMMIT")
-    except (sqlite3.Error, OSError) as error:
-        raise _unusable(path, error) from None
-    finally:
-        connection.close()  # rolls back what was not committed
 
 
 def budget_from_text(text: str) -> Budget:
@@ -119,35 +108,13 @@ def budget_from_text(text: str) -> Budget:
         ) from None
 
 
-def _check_version(path: Path, connection: sqlite3.Connection, *, create: bool) -> None:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    if create and (application, version, tables) == (0, 0, 0):
-        for statement in _FIRST:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+def _check(path: Path, connection: sqlite3.Connection, *, create: bool) -> None:
+    if create and _LEDGER.empty(connection):
+        _LEDGER.make(connection, _FIRST, version=1)
         _second(connection)
         return
-    if application != _APPLICATION:
-        raise LedgerError(f"ledger={path} is not a lownoise ledger; give another path")
-    if version not in range(1, uses.VERSION + 1):
-        raise LedgerError(
-            f"ledger={path} has version {version} and this lownoise reads up to "
-            f"version {uses.VERSION}; upgrade lownoise",
-        )
-    # SQLite fills a short last page with zeros, which would forget the newest spends
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    (page,) = connection.execute("PRAGMA page_size").fetchone()
-    found = path.stat()
-    if found.st_size < pages * page:
-        raise LedgerError(f"ledger={path} is cut short; restore it from a backup")
-    # what a crash leaves beside one name SQLite does not see under another, and takes back later
-    if found.st_nlink > 1:
-        raise LedgerError(
-            f"ledger={path} has another name (a hard link), under which a crash would not be seen; "
-            "remove that one, or put a copy in its place"
-        )
+    version = _LEDGER.expect(path, connection, range(1, uses.VERSION + 1))
+    _LEDGER.expect_one_name(path)
     if version < _VERSION:
         _second(connection)
 
@@ -186,15 +153,3 @@ def _fitted(budget: str, events: list[str]) -> AbstractReading | None:
         return fitting(budget_from_text(budget), [(event_from_text(e), None) for e in events])
     except (LedgerError, BudgetError):
         return MixedReading()
-
-
-def _unusable(path: Path, error: sqlite3.Error | OSError) -> LedgerError:
-    reason = getattr(error, "sqlite_errorname", type(error).__name__)
-    if not path.parent.is_dir():
-        return LedgerError(f"ledger={path} is in no folder that exists; make {path.parent} first")
-    if reason == "SQLITE_NOTADB":
-        return LedgerError(f"ledger={path} is not a lownoise ledger; give another path")
-    return LedgerError(
-        f"ledger={path} cannot be used ({reason}); "
-        "check that it is a lownoise ledger, its folder can be written and its disk has room",
-    )

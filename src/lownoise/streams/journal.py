@@ -14,7 +14,7 @@ import hmac
 import json
 import os
 import threading
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
@@ -26,7 +26,7 @@ from lownoise.release import codec
 from lownoise.release.codec import Spend
 from lownoise.sensitivity.relations import relation_name
 from lownoise.streams.accounts import StreamAccount
-from lownoise.streams.files import appear, connected, transaction
+from lownoise.streams.files import appear, held, stream_kind
 from lownoise.streams.increments import IncrementMechanism, IncrementNoise
 from lownoise.streams.progress import spend_from_dict, spend_to_dict, text_of
 from lownoise.streams.store import Place
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lownoise.privacy import Budget, Payer
     from lownoise.privacy.events import Event
 
-_APPLICATION = 0x6C6F7769  # "lowi"
+_FILE = stream_kind(0x6C6F7769)  # "lowi"
 _VERSION = 1
 _KEY = 32
 _OTHER_MACHINE = 2.0**-30
@@ -192,7 +192,7 @@ class IncrementRun:
         """
         place = path_of(path).absolute()
         ledger = checked_ledger(ledger)
-        with transaction(place, _APPLICATION, (_VERSION,)) as connection:
+        with held(_FILE, place, (_VERSION,)) as connection:
             found = _read(connection, place)
             if asked is not None and found.asked != json.loads(json.dumps(asked)):
                 raise FileError(
@@ -248,7 +248,7 @@ class IncrementRun:
 
     def _begin(self, path: Path, values: Vector) -> None:
         sums = _keyed(self._key, f"sums {self.done}", np.ascontiguousarray(values, "<f8"))
-        with transaction(path, _APPLICATION, (_VERSION,)) as connection:
+        with held(_FILE, path, (_VERSION,)) as connection:
             if not hmac.compare_digest(_part(connection, path, "key"), self._key):
                 raise StreamError(f"file={path} holds another run now; give the path of this one")
             last, at = _last(connection, self._key)
@@ -345,18 +345,12 @@ def _write(
     }
     parts["mac"] = _parts_mac(parts)
 
-    def fill(draft: Path) -> None:
-        with closing(connected(draft)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in _SCHEMA:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
-            for name, content in parts.items():
-                connection.execute("INSERT INTO part VALUES (?, ?)", [name, content])
-            connection.execute("COMMIT")
+    def fill(connection: sqlite3.Connection) -> None:
+        _FILE.make(connection, _SCHEMA, _VERSION)
+        for name, content in parts.items():
+            connection.execute("INSERT INTO part VALUES (?, ?)", [name, content])
 
-    appear(path, os.urandom(16), fill)
+    appear(_FILE, path, os.urandom(16), fill)
     return _position(key, 0, _chain(key, b"", b"", b""))
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
 
-_APPLICATION = 0x6C6F7773  # "lows", so that another program's database is never taken for a stream
+_FILE = files.stream_kind(0x6C6F7773)  # "lows"
 _VERSION, _COUNTED = 1, 2  # without and with a ledger that follows
 _BLOCK = 1 << 16  # rounds of noise in a row
 _SCHEMA = (
@@ -135,35 +135,30 @@ class StreamFile:
             "spend": text_of(spend_to_dict(spend)),
             **({} if ledger is None else {"ledger": text_of(ledger)}),
         }
-        files.appear(path, made.identity, lambda draft: made._fill(draft, parts, progress, kept))
+        files.appear(_FILE, path, made.identity, lambda own: made._fill(own, parts, progress, kept))
         return made
 
     def _fill(
-        self, draft: Path, parts: dict[str, bytes], progress: Progress, kept: Integers | None
+        self,
+        connection: sqlite3.Connection,
+        parts: dict[str, bytes],
+        progress: Progress,
+        kept: Integers | None,
     ) -> None:
-        connection = files.connected(draft)
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in _SCHEMA:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
-            for name, content in {"identity": self.identity, **parts}.items():
-                self._write_part(connection, name, content)
-            for start in range(0, 0 if kept is None else len(kept), _BLOCK):
-                assert kept is not None  # noqa: S101 (else there is no block)
-                content = np.ascontiguousarray(kept[start : start + _BLOCK], dtype="<i8").tobytes()
-                block = (start, content, self._digest(f"noise {start}", content))
-                connection.execute("INSERT INTO noise VALUES (?, ?, ?)", block)
-            content = text_of(progress.to_dict())
-            digest = self._digest(f"round {progress.round}", content)
-            row = [progress.round, content, digest]
-            connection.execute("INSERT INTO progress VALUES (1, ?, ?, ?)", row)
-            if self.counted:
-                _count(connection)
-            connection.execute("COMMIT")
-        finally:
-            connection.close()
+        _FILE.make(connection, _SCHEMA, _VERSION)
+        for name, content in {"identity": self.identity, **parts}.items():
+            self._write_part(connection, name, content)
+        for start in range(0, 0 if kept is None else len(kept), _BLOCK):
+            assert kept is not None  # noqa: S101 (else there is no block)
+            content = np.ascontiguousarray(kept[start : start + _BLOCK], dtype="<i8").tobytes()
+            block = (start, content, self._digest(f"noise {start}", content))
+            connection.execute("INSERT INTO noise VALUES (?, ?, ?)", block)
+        content = text_of(progress.to_dict())
+        digest = self._digest(f"round {progress.round}", content)
+        row = [progress.round, content, digest]
+        connection.execute("INSERT INTO progress VALUES (1, ?, ?, ?)", row)
+        if self.counted:
+            _count(connection)
 
     def _write_part(self, connection: sqlite3.Connection, name: str, content: bytes) -> None:
         row = [name, content, self._digest(name, content)]
@@ -313,7 +308,7 @@ class StreamFile:
 
 
 def _held(path: Path) -> AbstractContextManager[sqlite3.Connection]:
-    return files.transaction(path, _APPLICATION, (_VERSION, _COUNTED))
+    return files.held(_FILE, path, (_VERSION, _COUNTED))
 
 
 def _count(connection: sqlite3.Connection) -> None:
