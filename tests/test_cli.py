@@ -127,8 +127,10 @@ def test_release_prints_a_table_for_people(folder):
     done = run(folder, "release", "spec.toml")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""  # no progress bar where there is no terminal
-    for word in ("x", "y", "95%", "people"):
+    for word in ("x", "y", "95%", "people", "spent 0.5-zCDP of 0.5-zCDP"):
         assert word in done.stdout
+    for word in ("i.i.d.", "certificate", "lower bound"):  # the plan has said it
+        assert word not in done.stdout
 
 
 def test_data_may_be_given_on_the_command_line(folder):

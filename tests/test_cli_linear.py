@@ -108,8 +108,10 @@ def test_people_get_tables(kind, folder):
         assert word in done.stdout
     done = run(folder, "release", f"{kind}.toml")  # no folder is needed
     assert done.returncode == 0, done.stderr
-    for word in (*words[kind], "± 95%", "people", "certificate"):
+    for word in (*words[kind], "± 95%", "people", "Ledger: "):
         assert word in done.stdout
+    for word in ("i.i.d.", "certificate", "lower bound"):  # the plan has said it
+        assert word not in done.stdout
 
 
 @pytest.mark.grid

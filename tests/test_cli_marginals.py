@@ -95,8 +95,10 @@ def test_release_prints_tables_for_people(folder):
     done = run(folder, "release", "spec.toml", "--out", "made")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    for word in ("young", "old", "95%", "people", "report.html", "certificate"):
+    for word in ("young", "old", "95%", "people", "report.html", "Ledger: "):
         assert word in done.stdout
+    assert "certificate" not in done.stdout  # the plan has said it
+    assert "certificate" in run(folder, "plan", "spec.toml").stdout
 
 
 def test_a_marginal_as_table_and_csv(folder):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several questions on one budget: the split is the least, and one entry pays for all."""
 
+import ast
+import html
 import inspect
 import json
 import typing
@@ -68,6 +70,30 @@ def test_no_other_split_has_a_smaller_total_error(budget, relation):
         for factor in (0.9, 1.1):
             other = total({**best.shares, name: factor * best.shares[name]})
             assert other > best.error * (1 + 1e-5)
+
+
+SMALL = {**QUESTIONS, "means": ln.Mean(["age"], ln.Box([0], [0.01]))}
+
+
+@pytest.mark.parametrize("budget", [BUDGETS[0], BUDGETS[3]], ids=str)
+def test_a_question_in_small_units_is_told_what_importance_would_split_evenly(budget):
+    own = planned(budget, questions=SMALL)
+    assert own.shares["means"] < 0.1 / 3
+    said = str(own).splitlines()[-1]
+    assert said.startswith(f"means gets {100 * own.shares['means']:.2g}% of the budget, as one ")
+    assert f"<p>{html.escape(said)}</p>" in own._repr_html_()
+    told = ast.literal_eval(said[said.index("{") : said.index("}") + 1])
+    assert told == pytest.approx(own.even_importance, rel=0.06)
+    for importance, off in ((own.even_importance, 0.01), (told, 0.06)):
+        again = planned(budget, questions=SMALL, importance=importance)
+        assert list(again.shares.values()) == pytest.approx([1 / 3] * 3, rel=off)
+        assert again.error == pytest.approx(again.even_error, rel=off)
+        assert "evenly" not in str(again)
+    # nobody is told who chose so, or whose shares are not small
+    for chosen in ({"shares": {**own.shares, "means": 1}}, {"importance": dict(IMPORTANCE)}):
+        assert "evenly" not in str(planned(budget, questions=SMALL, **chosen))
+    alike = {"counts": QUESTIONS["counts"], "spread": QUESTIONS["spread"]}
+    assert "evenly" not in str(planned(budget, questions=alike))
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)

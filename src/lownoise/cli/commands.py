@@ -22,6 +22,8 @@ from lownoise.cli.output import (
     explained,
     reporting,
     show,
+    show_account,
+    show_release,
     show_report,
     solving,
     table_of,
@@ -34,6 +36,7 @@ from lownoise.cli.together import together
 from lownoise.errors import FileError, LownoiseError, ReadingNotice
 
 if TYPE_CHECKING:
+    from lownoise.privacy import Ledger
     from lownoise.release.release import Release
 
 app = typer.Typer(
@@ -162,7 +165,10 @@ def release(
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Read the table, spend from the ledger, and print the private answers."""
+    """Read the table, spend from the ledger, and print the private answers.
+
+    How near their noise is to the least, `lownoise plan` and the report say.
+    """
     from lownoise.planning import Plan
     from lownoise.release.progress import ProgressBar
     from lownoise.spec import read_spec
@@ -180,16 +186,17 @@ def release(
     with solving("fitting the noise") as progress:
         made = read.plan(progress)
     assert isinstance(made, Plan)  # noqa: S101 (streams do not come here)
+    account = read.account()
     if out is not None and made.terms.view.folder:
         with explained(), ProgressBar() as bar:
-            tables = made.release(table, read.account(), path=out, progress=bar)
-        _deliver_tables(tables, out, as_json=as_json)
+            tables = made.release(table, account, path=out, progress=bar)
+        _deliver_tables(tables, out, account, as_json=as_json)
         return
     beside = (answers.parent, (answers.name,)) if answers else (None, ())
     with claimed(out, ("release.json", "report.html")), claimed(*beside):
         with explained(), ProgressBar() as bar:
-            answer = made.release(table, read.account(), progress=bar)
-        _deliver(answer, out, as_json=as_json, answers=answers)
+            answer = made.release(table, account, progress=bar)
+        _deliver(answer, out, account, as_json=as_json, answers=answers)
 
 
 def _check_answers(path: Path, kind: str) -> None:
@@ -373,15 +380,19 @@ def demo(
     with claimed(folder, ("release.json", "report.html")):
         with working("summing 336,776 flights"):
             shown = demonstrate(folder / "privacy.ledger")
-        _deliver(shown.release, folder, as_json=False)
+        _deliver(shown.release, folder, shown.ledger, as_json=False)
     terms = shown.release.terms
     saved = float((terms.isotropic**2).sum() / (terms.standard_deviation**2).sum())
     show(f"Total variance: {saved:.3f} times smaller than with i.i.d. Gaussian noise.")
-    show(f"Ledger: {shown.ledger.path}, spent {shown.ledger.spent()} of {shown.ledger.budget()}.")
 
 
 def _deliver(
-    answer: Release, out: Path | None, *, as_json: bool, answers: Path | None = None
+    answer: Release,
+    out: Path | None,
+    account: Ledger | None,
+    *,
+    as_json: bool,
+    answers: Path | None = None,
 ) -> None:
     """Write and print a release; where that fails it is printed whole, for it is paid for."""
     from lownoise import report
@@ -393,17 +404,22 @@ def _deliver(
             answer.save(out / "release.json")
             write(out / "report.html", report.render_html(report.sections(answer)))
         if not as_json:
-            show_report(report.sections(answer))
+            show_release(answer)
     except BaseException:
         print(answer.to_json(), end="")  # noqa: T201
         raise
     if as_json:
         print(answer.to_json(), end="")  # noqa: T201
-    elif out is not None:
+        return
+    show_account(account)
+    if answers is not None:
+        show(f"Answers: {answers}")
+    if out is not None:
+        show(f"Release: {out / 'release.json'}")
         show(f"Report: {out / 'report.html'}")
 
 
-def _deliver_tables(answer: Release, out: Path, *, as_json: bool) -> None:
+def _deliver_tables(answer: Release, out: Path, account: Ledger | None, *, as_json: bool) -> None:
     """Report a release that is already whole in its folder, and say so where that fails."""
     from lownoise import report
     from lownoise.release import folders
@@ -413,7 +429,8 @@ def _deliver_tables(answer: Release, out: Path, *, as_json: bool) -> None:
         if as_json:
             print(folders.read_document(out), end="")  # noqa: T201
         else:
-            show_report(report.sections(answer))
+            show_release(answer)
+            show_account(account)
             show(f"Release: {out}, every marginal by `lownoise marginal {out} NAME…`")
             show(f"Report: {out / 'report.html'}")
     except BaseException:

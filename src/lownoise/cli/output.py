@@ -4,21 +4,25 @@
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lownoise.errors import FileError
+from lownoise.errors import FileError, LedgerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from lownoise.engines.tables import Table
+    from lownoise.privacy import Ledger
+    from lownoise.release.release import Release
     from lownoise.report.parts import Section
     from lownoise.solvers import Progress
     from lownoise.spec.files import DataSpec
+
+_RELEASED = ("head", "answers", "cost")  # of a report; the other sections are as the plan's
 
 Engine = Annotated[str | None, typer.Option(help="What reads the table: duckdb or spark.")]
 
@@ -103,6 +107,20 @@ def show_report(sections: Sequence[Section], rows: int | None = None) -> None:
     styled = console.is_terminal and not console.no_color
     text = render_text(sections, width=console.width, rows=rows, styled=styled)
     print(text, end="")  # noqa: T201
+
+
+def show_release(release: Release) -> None:
+    """Print answers, their errors and what they cost: all that the plan did not say."""
+    from lownoise import report
+
+    show_report([s for s in report.sections(release) if s.name in _RELEASED])
+
+
+def show_account(account: Ledger | None) -> None:
+    """Print what is spent of the account that paid, if any did; a release is whole without it."""
+    if account is not None:
+        with suppress(LedgerError):
+            show(f"Ledger: {account.path}, spent {account.spent()} of {account.budget()}.")
 
 
 @contextmanager

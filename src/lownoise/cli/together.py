@@ -15,6 +15,8 @@ from lownoise.cli.output import (
     claimed,
     explained,
     show,
+    show_account,
+    show_release,
     show_report,
     table_of,
     working,
@@ -58,9 +60,10 @@ def together(
         return
     if out.exists():
         raise FileError(f"folder={out} exists; give --out a new folder")
+    account = read.account()
     with claimed(out, ()):  # made before anything is spent
         with explained(), ProgressBar() as bar:
-            found = made.release(table, read.account(), progress=bar)
+            found = made.release(table, account, progress=bar)
         try:
             found.write(out)
         except BaseException:
@@ -70,11 +73,13 @@ def together(
     files = []
     for number, (names, own) in enumerate(once(found.releases).items(), start=1):
         show(f"\n{', '.join(names)}\n")
-        show_report(report.sections(own))
+        show_release(own)
         page = out / f"{number}.html"
         write(page, report.render_html(report.sections(own)))
         files.append(f"{', '.join(names)}: {place_of(number, own.terms)}, {page.name}")
-    show("\n".join([f"\nReleases and reports in {out}:", *files]))
+    show("")
+    show_account(account)
+    show("\n".join([f"Releases and reports in {out}:", *files]))
 
 
 def _keep(found: JointRelease) -> None:

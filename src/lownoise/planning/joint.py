@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from lownoise.errors import FileError, PlanError, path_of, quoted
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from lownoise.privacy import Budget, Event, Payer
     from lownoise.release.progress import Listener
     from lownoise.sets.domains import AbstractDomain
+
+_FEW = 0.1  # of an even share
 
 
 @final
@@ -79,12 +82,46 @@ class JointPlan:
     @property
     def even_error(self) -> float:
         """What `error` would be, about, with even shares."""
-        each, power = self._each(), 1.0 if isinstance(self.budget, PureDP) else 0.5
-        return math.hypot(
-            *(
-                self.importance[n] * own.terms.compared * (self.shares[n] * len(each)) ** power
-                for n, own in each.values()
-            )
+        each, whole = self._each(), self._whole()
+        power = self._power()
+        return math.hypot(*(whole[n] * len(each) ** power for n, _ in each.values()))
+
+    @property
+    def even_importance(self) -> dict[str, float]:
+        """The importance of each question with which shares would be even, about; the least 1."""
+        one = {n: self.importance[n] / value for n, value in self._whole().items()}
+        return {n: value / min(one.values()) for n, value in one.items()}
+
+    def _power(self) -> float:
+        """Return the power of a share that errors fall by."""
+        return 1.0 if isinstance(self.budget, PureDP) else 0.5
+
+    def _whole(self) -> dict[str, float]:
+        """Return importance·error of each question, about, were the budget all its own."""
+        return {
+            n: self.importance[n] * own.terms.compared * self.shares[n] ** self._power()
+            for n, own in self.plans.items()
+        }
+
+    def _small(self) -> str:
+        """Return what the units of errors leave little of the budget, and what would be even.
+
+        Nothing where somebody said how questions matter.
+        """
+        each, whole, power = self._each(), self._whole(), 1 / (self._power() + 0.5)
+        every = math.fsum(whole[n] ** power for n, _ in each.values())
+        few = _FEW / len(each)
+        small = [
+            f"{names} gets {100 * self.shares[n]:.2g}%"
+            for names, (n, _) in each.items()
+            if self.shares[n] < few and whole[n] ** power / every < few
+        ]
+        if not small or len(set(self.importance.values())) > 1:
+            return ""
+        even = {n: float(f"{value:.2g}") for n, value in self.even_importance.items()}
+        return (
+            f"{', '.join(small)} of the budget, as one unit of every question's error counts "
+            f"alike; importance={even} would split it evenly"
         )
 
     def _each(self) -> dict[str, tuple[str, Plan]]:
@@ -102,7 +139,8 @@ class JointPlan:
         ]
 
     def _repr_html_(self) -> str:
-        return html_table(repr(self), [("question", "share", "error"), *self._rows()])
+        table = html_table(repr(self), [("question", "share", "error"), *self._rows()])
+        return f"{table}<p>{escape(said)}</p>" if (said := self._small()) else table
 
     def __str__(self) -> str:
         each = self._rows()
@@ -112,7 +150,7 @@ class JointPlan:
         total = f"total error {self.error:.4g}; with even shares {self.even_error:.4g}"
         if len(each) < len(self):
             total += f"; with a plan for each question {self.apart:.4g}"
-        return "\n".join([repr(self), *rows, total])
+        return "\n".join(filter(None, [repr(self), *rows, total, self._small()]))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a new folder: every plan as its own, and `together.json`, which names them.

@@ -226,6 +226,7 @@ def together(
             own.setdefault("mechanism", GAUSSIAN)
 
     matters, parts, split_by = _split(importance, shares, names)
+    differ = "give importance" if split_by == "budget" else "give numbers that differ less"
 
     def planned(entry: Merged, share: float) -> Plan:
         try:
@@ -233,7 +234,7 @@ def together(
         except BudgetError:
             raise PlanError(
                 f"{split_by} leaves question={quoted(entry.names[0])} {share:.1e} of the budget, "
-                "for which no noise is made; give numbers that differ less, or a larger budget"
+                f"for which no noise is made; {differ}, or a larger budget"
             ) from None
         own = {**given[entry.names[0]], **unit}
         return plan(entry.question, budget=part, relation=relation, size=size, **own)

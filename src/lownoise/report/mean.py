@@ -100,14 +100,11 @@ class MeanView(AbstractView):
     def answers(self) -> Section:
         """Return the answers with their intervals, after the means that follow from sums."""
         terms, release = self.terms, self.release
-        noises = {"Standard deviation": release.standard_deviation}
-        if self.gaussian:
-            noises["i.i.d. Gaussian"] = terms.isotropic
         found = estimates(release.estimate, release.interval(self.level))
         table = self._table(
-            (Column("Estimate", "estimate", self.level), *map(Column, noises)),
+            (Column("Estimate", "estimate", self.level), Column("Standard deviation")),
             found,
-            *(map(spelling.significant, noise.tolist()) for noise in noises.values()),
+            map(spelling.significant, release.standard_deviation.tolist()),
             caption=(
                 f"Estimates with {self.percent} intervals, and standard deviations of the noise, "
                 "in each column’s unit."
