@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Means by groups beside what people do without them: error and time.
 
-    python -m benchmarks.publications
+    python -m benchmarks.publications [--known]
 
 Each row is a table of groups with its margins, at ρ = 0.05 under `add_remove`, columns over [0, 1].
 Errors are ‖deviations‖₂ of all sums over this plan's (a count has a unit of its own): "a release a
@@ -12,18 +12,24 @@ leaves, "plan" and "release" are seconds, of 100,000 rows.
 
 The second table is of `relation="substitute"`: what the certificate leaves at p = 2, 4 and ∞. The
 third is of ε = 1 under `add_remove`: the error of all answers beside noise in joint groups alone,
-and beside a release a margin with ε in even parts, which do not agree.
+and beside a release a margin with ε in even parts, which do not agree. The last, alone with
+`--known`, is of ε = 1 under `substitute`: what knowing the number of all rows takes off.
 """
 
 from __future__ import annotations
 
+import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import lownoise as ln
+from lownoise.noise.group_noise import group_values
+from lownoise.noise.joint_groups import joint_mechanism
+from lownoise.release.guarantees import tail_quantile
 
 BUDGET, ROWS = ln.zcdp(0.05), 100_000
 CASES: tuple[tuple[str, dict[str, int], int, int], ...] = (
@@ -97,6 +103,35 @@ def pure() -> None:
         print(f"{name:34}{joint / own:>20.3f}{apart / own:>20.3f}{tables:>20}{planned:>20.3f}")
 
 
+KNOWN: tuple[tuple[str, dict[str, int], int, int], ...] = (
+    ("1 column, 2 × 3, 2-way", {"a": 2, "b": 3}, 1, 2),
+    ("2 columns, 2 × 3, 2-way", {"a": 2, "b": 3}, 2, 2),
+    ("2 columns, 2 × 3, 1-way", {"a": 2, "b": 3}, 2, 1),
+    ("4 columns, 5 × 4, 2-way", {"a": 5, "b": 4}, 4, 2),
+    ("2 columns, 12 × 3 × 16, 1-way", {"a": 12, "b": 3, "c": 16}, 2, 1),
+)
+
+
+def known() -> None:
+    """Print the last table: errors with the number of all rows known over those without."""
+    heads = ("all answers", "counts by a", "95% of counts by a")
+    print(f"\n{'':34}" + "".join(f"{head:>20}" for head in heads))
+    for name, by, d, way in KNOWN:
+        columns, box = [f"x{i}" for i in range(d)], ln.Box(np.zeros(d), np.ones(d))
+        question = ln.Mean(columns, box, by=by, way=way, outside=dict.fromkeys(by, 0))
+        plan = ln.plan(question, budget=ln.pure_dp(1), relation="substitute", size=1000)
+        terms, own = plan.terms, plan.terms.mechanism
+        tables = own.totals.tables
+        before = joint_mechanism(terms.question, group_values(own), 1000, tables, agrees=False)
+        views: list[Any] = [terms.view, replace(terms, mechanism=before).view]
+        total = [float(np.linalg.norm(view.standard_deviation)) for view in views]
+        counts = [view.scales((0,))[0][-1] for view in views]
+        # without it intervals were by what is known of the tails of all log-concave sums
+        radius = views[0].ratio_radius((0,), 0.95).max(), tail_quantile(0.05, own.noise.moment)
+        found = [own * far for own, far in zip(counts, radius, strict=True)]
+        print(f"{name:34}" + "".join(f"{a / b:>20.3f}" for a, b in (total, counts, found)))
+
+
 def main() -> None:
     """Print all tables."""
     heads = ("a release a margin", "i.i.d.", "Laplace", "gap", "plan", "release")
@@ -137,7 +172,8 @@ def main() -> None:
         print(f"{name:32}{numbers}{plan.certificate.gap:>20.1e}{planned:>20.3f}{released:>20.2f}")
     substitute()
     pure()
+    known()
 
 
 if __name__ == "__main__":
-    main()
+    known() if "--known" in sys.argv else main()

@@ -59,6 +59,14 @@ def planned(kind="means", epsilon=1.0, mechanism=None, relation="add_remove", **
     )
 
 
+def summed(sizes, chosen):
+    """What the groups of a margin add up, of all joint groups."""
+    own = np.ones((1, 1))
+    for i, n in enumerate(sizes):
+        own = np.kron(own, np.eye(n) if i in chosen else np.ones((1, n)))
+    return own
+
+
 @pytest.mark.parametrize(
     ("sizes", "sets", "scales"),
     [
@@ -71,18 +79,12 @@ def test_margins_are_the_least_squares_of_all_tables(sizes, sets, scales):
     """By the pseudoinverse over all joint groups: written a second time."""
     measured = MeasuredTables(sizes, sets, scales)
 
-    def summed(chosen):
-        own = np.ones((1, 1))
-        for i, n in enumerate(sizes):
-            own = np.kron(own, np.eye(n) if i in chosen else np.ones((1, n)))
-        return own
-
-    seen = np.vstack([summed(s) for s in sets])
-    variances = np.repeat(np.square(scales), [len(summed(s)) for s in sets])
+    seen = np.vstack([summed(sizes, s) for s in sets])
+    variances = np.repeat(np.square(scales), [len(summed(sizes, s)) for s in sets])
     white = seen / np.sqrt(variances)[:, None]
     solved = np.linalg.pinv(white) / np.sqrt(variances)
     noisy = np.random.default_rng(1).normal(size=(len(seen), 2))
-    ends = np.cumsum([len(summed(s)) for s in sets])[:-1]
+    ends = np.cumsum([len(summed(sizes, s)) for s in sets])[:-1]
     tables = [
         part.reshape(*(sizes[i] for i in s), 2)
         for s, part in zip(sets, np.split(noisy, ends), strict=True)
@@ -92,7 +94,7 @@ def test_margins_are_the_least_squares_of_all_tables(sizes, sets, scales):
             if not measured.covers(chosen):
                 assert not any({i for i in chosen if sizes[i] > 1} <= {*s} for s in sets)
                 continue
-            wanted = summed(chosen) @ solved
+            wanted = summed(sizes, chosen) @ solved
             assert measured.matrix(chosen) == pytest.approx(wanted, abs=1e-12)
             assert np.diag(wanted * variances @ wanted.T) == pytest.approx(
                 measured.variance(chosen), rel=1e-12
@@ -220,6 +222,17 @@ def test_a_public_number_of_rows_and_units_are_within_the_budget(kind):
     assert len(public.terms.mechanism.noise.tables) == 3
     assert 1 - 1e-6 < public.terms.mechanism.loss.epsilon <= 1
     assert ln.verify(public.release(TABLE).to_json())
+    own = public.terms.mechanism.totals
+    if kind == "means":  # counts are the least squares with all rows known, sums without
+        width, sizes, tables = own.width, own.measured.sizes, own.measured
+        margins = [*own.question.groups.sets()]
+        seen = np.vstack([np.ones((1, math.prod(sizes))), *(summed(sizes, s) for s in tables.sets)])
+        variances = np.repeat(np.square(tables.scales), tables.cells)
+        for place, all_rows in ((width - 1, 1e-12), (0, 1e12)):
+            deviations = np.sqrt(np.append(all_rows, variances))
+            solved = np.linalg.pinv(seen / deviations[:, None], rcond=1e-9) / deviations
+            wanted = np.vstack([summed(sizes, s) for s in margins]) @ solved[:, 1:]
+            assert own.embed[place::width, place::width] == pytest.approx(wanted, abs=1e-6)
     for relation in ("add_remove", "substitute"):
         plan = ln.plan(
             KINDS[kind](), budget=ln.pure_dp(1), relation=relation,

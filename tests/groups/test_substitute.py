@@ -21,8 +21,12 @@ from cases import MEMBERS
 from groups.test_groups import BOX, COLUMNS, PURE, N, asked, covariance_of_integers, exact, table
 from lownoise.errors import FileError, LownoiseError
 from lownoise.noise.group_noise import group_mechanism, group_values
+from lownoise.noise.joint_groups import joint_mechanism
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning import Plan
+from lownoise.planning.comparing import alternative
+from lownoise.release.comparison import Comparison
+from lownoise.release.guarantees import tail_quantile
 from lownoise.sets.domains.encoding import oracle_of
 
 BUDGET = ln.zcdp(0.1)
@@ -321,15 +325,79 @@ def test_pure_noise_is_that_of_two_records(mechanism):
     own, one = plan.terms.mechanism.loss, half.terms.mechanism.loss
     assert own.epsilon == 2 * one.epsilon <= 1.0
     assert (own.rho, own.mu) == (4 * one.rho, 2 * one.mu)
-    assert plan.standard_deviation == pytest.approx(half.standard_deviation, rel=1e-9)
+    # of counts those that least squares makes with the number of all rows known, written again
+    width, joint = question.length, math.prod(a.size for a in question.groups.attributes)
+    covariance, places = half.covariance, np.arange(len(half.names))
+    counted = places % width == width - 1
+    every = counted & (places >= places.size - joint * width)  # by both, which come last
+    beside = covariance[:, every].sum(axis=1)
+    known = np.eye(places.size) - np.outer(beside * counted / beside[every].sum(), every)
+    wanted = known @ covariance @ known.T
+    assert plan.covariance == pytest.approx(wanted, rel=1e-6, abs=1e-9 * np.max(covariance))
+    deviations = np.sqrt(np.maximum(np.diag(wanted), 0))
+    assert plan.standard_deviation == pytest.approx(deviations, rel=1e-6, abs=1e-6)
+    assert plan.terms.compared < 0.95 * half.terms.compared
     assert ln.verify(plan.to_json())
     document = json.loads(half.to_json())
     document["terms"].update(relation="substitute", size=N)
     with pytest.raises(FileError):
         Plan.from_json(json.dumps(document))
-    release = planned(question, ln.pure_dp(1000.0), mechanism=mechanism).release(table())
-    assert release.groups("sex").counts.sum() == pytest.approx(N, abs=1)
+    release = plan.release(table())
+    assert release.groups().counts.tolist() == [N]
+    assert release.groups().count_intervals.tolist() == [[N, N]]
+    for names in (("sex",), ("region",), ("sex", "region")):
+        assert release.groups(*names).counts.sum() == pytest.approx(N, rel=1e-12)
     assert ln.verify(release.to_json())
+    near = planned(question, ln.pure_dp(1000.0), mechanism=mechanism).release(table())
+    for names in ((), ("sex",), ("sex", "region")):
+        found, truth = near.groups(*names), exact(table(), question, names).reshape(-1, width)
+        assert found.counts == pytest.approx(truth[:, -1], abs=1)
+    again = type(release).from_json(release.to_json())
+    assert np.array_equal(again.estimate, release.estimate)
+
+
+@pytest.mark.parametrize("mechanism", ["k_norm", "laplace"])
+def test_pure_intervals_with_a_known_number_cover_as_often_as_they_say(mechanism):
+    """At level 0.8, 20,000 draws: 5.4 deviations below have chance below 1e-7 each."""
+    question = asked(center=[0.0, 900.0], outside="extra")
+    plan = planned(question, ln.pure_dp(0.5), mechanism=mechanism)
+    own, view, count = plan.terms.mechanism, plan.terms.view, 20_000
+    for chosen in ((), (0,), (0, 1)):
+        deviations, beside = view.scales(chosen)
+        radius = view.ratio_radius(chosen, 0.8)
+        rows = own.totals.of_margins(chosen)[: question.length]
+        drawn = own.simulate(count, SimulationRandomness(5), rows)
+        assert bool(chosen) == bool(np.any(drawn[:, -1]))  # all rows are known
+        for i, column in enumerate(drawn.T[:-1]):
+            for slope in (-30.0, -1.0, 0.0, 0.5, 30.0):  # in deviations of the sum over the count's
+                theta = slope * deviations[i] / deviations[-1] if chosen else 0.0
+                variance = deviations[i] ** 2 - 2 * theta * beside[i]
+                far = radius[i] * math.sqrt(variance + (theta * deviations[-1]) ** 2)
+                inside = np.mean(np.abs(column - theta * drawn[:, -1]) <= far)
+                assert 0.8 - 5.4 * math.sqrt(0.16 / count) <= inside <= 0.87
+    assert np.all(view.ratio_radius((0,), 0.95) < 0.8 * tail_quantile(0.05, own.noise.moment))
+
+
+def test_files_of_before_counts_were_known_say_what_they_said():
+    plan = planned(asked(), ln.pure_dp(1.0), mechanism="laplace")
+    own = plan.terms.mechanism
+    before = joint_mechanism(plan.terms.question, group_values(own), N, agrees=False)
+    terms = replace(plan.terms, mechanism=before)
+    old = replace(plan, terms=replace(terms, alternatives=Comparison([alternative(terms)])))
+    assert "agrees" not in old.to_json()
+    assert ln.verify(old.to_json())
+    release = old.release(table())
+    assert ln.verify(release.to_json())
+    assert release.groups().counts.tolist() != [N]
+    assert old.terms.compared > 1.05 * plan.terms.compared
+    for edit in (
+        lambda t: t["noise"].update(agrees=1),
+        lambda t: t.update(relation="add_remove", size=None),
+    ):
+        document = json.loads(plan.to_json())
+        edit(document["terms"])
+        with pytest.raises(FileError):
+            Plan.from_json(json.dumps(document))
 
 
 def test_under_epsilon_and_delta_the_least_noise_is_taken():

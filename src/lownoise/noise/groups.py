@@ -108,6 +108,11 @@ class AbstractGroupTotals(AbstractTotals):
         check_public(self.size, self.relation, drops=self.question.drops)
 
     @property
+    @abstractmethod
+    def exact_count(self) -> bool:
+        """Whether the number of all rows is public, and has no noise in any margin."""
+
+    @property
     def relation(self) -> Relation:  # type: ignore[override]  # a field of others
         """What a neighbour is."""
         return ADD_REMOVE if self.size is None else SUBSTITUTE
@@ -180,10 +185,16 @@ class GroupTotals(AbstractGroupTotals):
         """How many integers a release has."""
         return self.tables.length * self.width
 
+    @property
+    def exact_count(self) -> bool:
+        """Whether the number of all rows is public."""
+        return self.size is not None and self.question.counted
+
     def check_released(self, integers: Sequence[int]) -> None:
         """Refuse a count of all rows that is not the public one: it has no noise."""
-        if not self.question.counted or self.size is None:
+        if not self.exact_count:
             return
+        assert self.size is not None  # noqa: S101 (as asked)
         if int(integers[self.width - 1]) != self.size * self.grid[-1]:
             raise FileError("integers do not have the public number of rows that terms.size states")
 

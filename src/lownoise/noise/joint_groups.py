@@ -44,15 +44,21 @@ class JointTotals(AbstractGroupTotals):
 
     Args:
         tables: which; None for that of joint groups alone.
+        agrees: whether the count of all rows is the public one in every margin, and not what the
+            noisy groups add up to.
 
     Raises:
-        PlanError: where answers are too many, or do not follow from the tables.
+        PlanError: where answers are too many, or do not follow from the tables; where no count of
+            all rows is public.
     """
 
     tables: MeasuredTables | None = None
+    agrees: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.agrees and (self.size is None or not self.question.counted):
+            raise PlanError("groups have no public count of all rows to agree with; plan again")
         groups = self.question.groups
         sizes = tuple(a.size for a in groups.attributes)
         if self.measured.sizes != sizes or not all(map(self.measured.covers, groups.sets())):
@@ -62,6 +68,11 @@ class JointTotals(AbstractGroupTotals):
                 f"{self.question.count:,} answers by groups are too many for pure noise; ask for "
                 "fewer groups, or take Gaussian noise"
             )
+
+    @property
+    def exact_count(self) -> bool:
+        """Whether margins agree with the public number of rows."""
+        return self.agrees
 
     @cached_property
     def measured(self) -> MeasuredTables:
@@ -88,10 +99,26 @@ class JointTotals(AbstractGroupTotals):
 
     @cached_property
     def embed(self) -> Vector:
-        """The matrix from the groups of the tables to all answers, shape (m, length)."""
-        rows = list(map(self.measured.matrix, self.question.groups.sets()))
-        one = np.eye(self.width) if self.inner.embed is None else self.inner.embed
-        return frozen(np.asarray(np.kron(np.vstack(rows), one), dtype=np.float64))
+        """The matrix from the groups of the tables to all answers, shape (m, length).
+
+        What the public count of all rows adds is left out: it has no noise.
+        """
+        return self.of_margins(*self.question.groups.sets())
+
+    def of_margins(self, *margins: tuple[int, ...]) -> Vector:
+        """Return the rows of `embed` of some margins."""
+        rows = np.vstack([self.measured.matrix(own) for own in margins])
+        one = np.array(np.eye(self.width) if self.inner.embed is None else self.inner.embed)
+        if not self.exact_count:
+            return frozen(np.asarray(np.kron(rows, one), dtype=np.float64))
+        apart = np.vstack([self._apart(self.measured.matrix(own)) for own in margins])
+        count = np.zeros(one.shape)
+        count[:, -1], one[:, -1] = one[:, -1], 0.0
+        return frozen(np.asarray(np.kron(rows, one) + np.kron(apart, count), dtype=np.float64))
+
+    def _apart(self, found: Vector) -> Vector:
+        """Return groups of a margin, shape (groups, …), less their part of all rows."""
+        return np.asarray(found - found.mean(axis=0, keepdims=True))
 
     def counted(self, integers: Vector, chosen: tuple[int, ...]) -> Vector:
         """Return integers by the groups of a margin, shape (n, …, w)."""
@@ -99,7 +126,13 @@ class JointTotals(AbstractGroupTotals):
         ends = np.cumsum([count * width for count in measured.cells])[:-1]
         parts = zip(np.split(integers, ends), measured.sets, strict=True)
         tables = [own.reshape(*measured.shape(chosen), width) for own, chosen in parts]
-        return measured.read(tables, chosen)
+        found = measured.read(tables, chosen)
+        if self.exact_count:
+            assert self.size is not None  # noqa: S101 (as checked)
+            count = self._apart(found[..., -1].reshape(-1))
+            count += float(self.size * self.grid[-1]) / count.size
+            found[..., -1] = count.reshape(found.shape[:-1])
+        return found
 
     @property
     def rounding(self) -> Vector:
@@ -292,6 +325,8 @@ def joint_mechanism(
     values: AdditiveMechanism,
     size: int | None = None,
     tables: MeasuredTables | None = None,
+    *,
+    agrees: bool | None = None,
 ) -> AdditiveMechanism:
     """Return a mean's mechanism in each group of some tables.
 
@@ -300,12 +335,16 @@ def joint_mechanism(
         values: of the mean, under `add_remove`.
         size: the public number of records, None under `add_remove`.
         tables: which; None for that of joint groups alone.
+        agrees: as of `JointTotals`; None where a count of all rows is public.
 
     Raises:
         PlanError: where answers are too many, or do not follow from the tables.
     """
     assert isinstance(values.totals, MeanTotals)  # noqa: S101 (the question is a mean)
-    totals = JointTotals(question=question, inner=values.totals, size=size, tables=tables)
+    known = size is not None and question.counted if agrees is None else agrees
+    totals = JointTotals(
+        question=question, inner=values.totals, size=size, tables=tables, agrees=known
+    )
     measured = totals.measured
     own = tuple(zip(measured.cells, measured.scales, strict=True))
     return AdditiveMechanism(totals, JointNoise(values.noise, own, public=size is not None))

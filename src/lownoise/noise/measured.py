@@ -10,7 +10,9 @@ noise is alike in all tables but for s_S), and a group of the margin B has the v
 
     Σ_{A⊆B} σ_A²·Π_{i∈A} (1 − 1/nᵢ)·Π_{i∈B∖A} 1/nᵢ²,   1/σ_A² = Σ_{S⊇A} 1/(s_S²·Π_{i∈S∖A} nᵢ).
 
-Estimates are unbiased, and margins agree.
+Estimates are unbiased, and margins agree. Where the count of all rows is public, least squares with
+that number known puts it in the place of what tables tell of A = ∅, as all else that they tell is
+uncorrelated with that.
 """
 
 from __future__ import annotations

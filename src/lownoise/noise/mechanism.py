@@ -209,10 +209,16 @@ class AdditiveMechanism:
         """
         return self.noise.answer_factor(self.totals.unit, self.totals.embed)
 
-    def simulate(self, count: int, randomness: Randomness) -> Vector:
-        """Return the noise of `count` releases in the answers' units; shape (count, m)."""
-        drawn, embed = self.noise.simulate(count, randomness), self.totals.embed
-        unit = self.totals.unit
+    def simulate(self, count: int, randomness: Randomness, embed: Vector | None = None) -> Vector:
+        """Return the noise of `count` releases in the answers' units; shape (count, m).
+
+        Args:
+            count: how many.
+            randomness: where the noise comes from.
+            embed: other answers from what is summed.
+        """
+        drawn, unit = self.noise.simulate(count, randomness), self.totals.unit
+        embed = self.totals.embed if embed is None else embed
         return np.asarray(drawn * unit if embed is None else drawn @ (embed * unit).T)
 
 

@@ -253,14 +253,14 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
     assert isinstance(budget, (PureDP, ApproxDP))  # noqa: S101 (`planning.verb` asks)
     split = cache(lambda: None if request.shared else _split_tables(question, order))
 
-    def mechanism(values: AdditiveMechanism) -> AdditiveMechanism:
-        measured = split()
+    def mechanisms(values: AdditiveMechanism) -> list[AdditiveMechanism]:
+        joint, measured = joint_mechanism(question, values, size), split()
         if measured is None or values.loss.delta:
-            return joint_mechanism(question, values, size)
+            return [joint]
         try:
             values.noise.scaled(1.0)
         except PlanError:  # noise from outside may have no multiples
-            return joint_mechanism(question, values, size)
+            return [joint]
         found = covering(
             lambda factor: replace(
                 joint_mechanism(question, values, size, measured.scaled(factor)), unit=request.unit
@@ -268,22 +268,25 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
             lambda own: own.loss.epsilon,
             allowed(budget),
         )
-        return replace(found, unit=None)
+        return [replace(found, unit=None), joint]
 
     def planned(build: Callable[[], Plan]) -> Plan:
         made = build()
         own, dual = made.terms, None
         if own.evidence is not None:
             dual = GroupDual(values=own.evidence, plain=None, tables=tables().dual)
-        terms = replace(
-            own,
-            question=question,
-            mechanism=mechanism(own.mechanism),
-            evidence=dual,
-            additive=None,
-            budget=request.budget if two_steps else own.budget,
-        )
-        return replace(made, terms=terms)
+        every = [
+            replace(
+                own,
+                question=question,
+                mechanism=mechanism,
+                evidence=dual,
+                additive=None,
+                budget=request.budget if two_steps else own.budget,
+            )
+            for mechanism in mechanisms(own.mechanism)
+        ]
+        return replace(made, terms=min(every, key=lambda each: each.compared))
 
     # mixtures of balls, of the Euclidean or another norm, are no log-concave laws: of their sums no
     # tail is known

@@ -82,21 +82,21 @@ class JointPlan:
     @property
     def even_error(self) -> float:
         """What `error` would be, about, with even shares."""
-        each, whole = self._each(), self._whole()
+        each, alone = self._each(), self._alone()
         power = self._power()
-        return math.hypot(*(whole[n] * len(each) ** power for n, _ in each.values()))
+        return math.hypot(*(alone[n] * len(each) ** power for n, _ in each.values()))
 
     @property
     def even_importance(self) -> dict[str, float]:
         """The importance of each question with which shares would be even, about; the least 1."""
-        one = {n: self.importance[n] / value for n, value in self._whole().items()}
+        one = {n: self.importance[n] / value for n, value in self._alone().items()}
         return {n: value / min(one.values()) for n, value in one.items()}
 
     def _power(self) -> float:
         """Return the power of a share that errors fall by."""
         return 1.0 if isinstance(self.budget, PureDP) else 0.5
 
-    def _whole(self) -> dict[str, float]:
+    def _alone(self) -> dict[str, float]:
         """Return importance·error of each question, about, were the budget all its own."""
         return {
             n: self.importance[n] * own.terms.compared * self.shares[n] ** self._power()
@@ -108,13 +108,13 @@ class JointPlan:
 
         Nothing where somebody said how questions matter.
         """
-        each, whole, power = self._each(), self._whole(), 1 / (self._power() + 0.5)
-        every = math.fsum(whole[n] ** power for n, _ in each.values())
+        each, alone, power = self._each(), self._alone(), 1 / (self._power() + 0.5)
+        every = math.fsum(alone[n] ** power for n, _ in each.values())
         few = _FEW / len(each)
         small = [
             f"{names} gets {100 * self.shares[n]:.2g}%"
             for names, (n, _) in each.items()
-            if self.shares[n] < few and whole[n] ** power / every < few
+            if self.shares[n] < few and alone[n] ** power / every < few
         ]
         if not small or len(set(self.importance.values())) > 1:
             return ""

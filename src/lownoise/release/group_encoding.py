@@ -45,7 +45,8 @@ def group_noise_to_dict(
     noise: Any = mechanism.noise
     if isinstance(noise, JointNoise):
         totals: Any = mechanism.totals
-        return found if totals.tables is None else {**found, **_tables_to_dict(totals.tables)}
+        found |= {} if totals.tables is None else _tables_to_dict(totals.tables)
+        return found | ({"agrees": True} if totals.agrees else {})
     found["deviations"] = noise.tables.orbit_deviations.tolist()
     if noise.all_rows is not None:
         found["all_rows"] = SHAPES.write(noise.all_rows.shape)
@@ -89,13 +90,17 @@ def groups_from_dict(
         dual = None
         if evidence is not None and values.evidence is not None:
             dual = GroupDual(values=values.evidence, plain=None, tables=_tables(evidence, question))
-        joint = joint_mechanism(question, values.mechanism, size, _measured(noise, question))
+        agrees = noise.get("agrees", False)  # files of before have none
+        if type(agrees) is not bool:
+            raise FileError("noise.agrees is neither true nor false")
+        tables = _measured(noise, question)
+        joint = joint_mechanism(question, values.mechanism, size, tables, agrees=agrees)
         return replace(values, question=question, mechanism=joint, evidence=dual)
     orbits = marginal_orbits(question.groups)
     deviations = numbers(noise["deviations"], "noise.deviations", len(orbits.residuals))
     if np.any(deviations <= 0):
         raise FileError("noise.deviations are not all above 0")
-    tables = _tables(evidence, question)
+    duals = _tables(evidence, question)
     if values.plain_evidence is None:
         raise FileError("evidence is not that of means by groups")
     apart, all_rows = None, None
@@ -105,9 +110,7 @@ def groups_from_dict(
         apart, all_rows = _apart(evidence, question), _all_rows(noise, values.mechanism)
         if all_rows is not None and deviations[0] != 1:
             raise FileError("noise.deviations do not begin with the 1 of all_rows")
-    dual = GroupDual(
-        values=values.evidence, plain=values.plain_evidence, tables=tables, apart=apart
-    )
+    dual = GroupDual(values=values.evidence, plain=values.plain_evidence, tables=duals, apart=apart)
     return replace(
         values,
         question=question,

@@ -11,20 +11,28 @@ import numpy as np
 
 from lownoise.certificate import order_norm, unit_of
 from lownoise.errors import PlanError, QuestionError
-from lownoise.noise import AdditiveMechanism, baselines
+from lownoise.noise import AdditiveMechanism
 from lownoise.noise.group_noise import group_tables
 from lownoise.noise.groups import GroupTotals
-from lownoise.noise.joint_groups import JointNoise
+from lownoise.noise.joint_groups import JointNoise, JointTotals
 from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import grown
 from lownoise.privacy import gaussian_dp
 from lownoise.release.group_bounds import GroupBounds
-from lownoise.release.group_scales import sums_embed, sums_scales, tables_covariance
+from lownoise.release.group_scales import (
+    laplace_scales,
+    sums_covariance,
+    sums_factor,
+    sums_scales,
+    tables_covariance,
+    without_all_rows,
+)
 from lownoise.release.group_words import group_assumptions, group_derived, group_left_out
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.mean_view import MeanView
+from lownoise.release.proofs import ratio_quantile
 from lownoise.release.pure_bound import least_of, middle
 from lownoise.release.views import AbstractView
 from lownoise.sensitivity.relations import SUBSTITUTE, sensitivity_set
@@ -90,14 +98,9 @@ class GroupView(AbstractView["AbstractGrouped"]):
         )
 
     @cached_property
-    def exact_count(self) -> bool:
-        """Whether the number of all rows is public, and has no noise in any margin."""
-        return self._terms.size is not None and self._terms.gaussian and self.question.counted
-
-    @cached_property
     def parted(self) -> bool:
-        """Whether the sums of all rows have noise of another shape than others."""
-        return self.exact_count or self._all_rows is not None
+        """Whether the sums of all rows have noise of another shape than others, or no count has."""
+        return self._totals.exact_count or self._all_rows is not None
 
     @property
     def _all_rows(self) -> GaussianNoise | None:
@@ -107,10 +110,7 @@ class GroupView(AbstractView["AbstractGrouped"]):
     @cached_property
     def _apart(self) -> ResidualNoise:
         """The noise on tables of counts but for that of all rows."""
-        noise = self._terms.mechanism.noise.tables
-        deviations = noise.orbit_deviations.copy()
-        deviations[0] = 0.0
-        return group_tables(self.question, deviations)[1]
+        return without_all_rows(self.question, self._terms.mechanism.noise.tables)
 
     @property
     def _inner(self) -> MeanView:
@@ -169,7 +169,8 @@ class GroupView(AbstractView["AbstractGrouped"]):
         noise = self._terms.mechanism.noise
         if not isinstance(noise, JointNoise):
             return True
-        return len(noise.tables) == 1 and self.table_deviation(chosen) == 1
+        alone = len(noise.tables) == 1 and not self.parted
+        return alone and self.table_deviation(chosen) == 1
 
     def scales(self, chosen: Sequence[int]) -> tuple[Vector, Vector]:
         """Return how the sums and the count in each group of a margin stray, and with the count.
@@ -200,20 +201,19 @@ class GroupView(AbstractView["AbstractGrouped"]):
         if not self.parted:
             return times, None
         apart, alone = self._parts(chosen, times)
-        mechanism = self.mean_terms.mechanism
-        unit, embed = mechanism.totals.unit, mechanism.totals.embed
-        if self._all_rows is not None:
-            beside = self._all_rows.answer_factor(unit, embed)
-        elif embed is None:
-            beside = mechanism.noise.answer_factor(np.append(unit[:-1], 0.0), None)
-        else:
-            beside = mechanism.noise.answer_factor(unit, sums_embed(mechanism, embed))
+        one, rows = self.mean_terms.mechanism, self._all_rows
+        unit, embed = one.totals.unit, one.totals.embed
+        beside = sums_factor(one, embed) if rows is None else rows.answer_factor(unit, embed)
         return math.sqrt(apart), beside.scaled(math.sqrt(alone))
 
     def _parts(self, chosen: Sequence[int], times: float) -> tuple[float, float]:
         """Return the parts of a group's variance with a count, and of all rows, which has none."""
         sizes = [self.question.groups.attributes[i].size for i in chosen]
-        alone = float(self._terms.mechanism.noise.tables.variances[0])  # 1 beside `_all_rows`
+        noise, totals = self._terms.mechanism.noise, self._terms.mechanism.totals
+        if isinstance(totals, JointTotals):
+            alone = totals.measured.shares_of(())[0]
+        else:
+            alone = float(noise.tables.variances[0])  # 1 beside `_all_rows`
         alone /= math.prod(n * n for n in sizes)
         return (max(times**2 - alone, 0.0) if math.prod(sizes) > 1 else 0.0), alone
 
@@ -260,7 +260,7 @@ class GroupView(AbstractView["AbstractGrouped"]):
         if self._all_rows is not None:
             sums = self._all_rows.answer_covariance(unit, embed)
         else:
-            sums = mechanism.noise.answer_covariance(unit, sums_embed(mechanism, embed))
+            sums = sums_covariance(mechanism, embed)
         apart = tables_covariance(self.question.groups, self._apart)
         both = np.kron(apart, own) + np.kron(whole - apart, sums)
         return frozen(np.asarray(both, dtype=np.float64))
@@ -285,25 +285,30 @@ class GroupView(AbstractView["AbstractGrouped"]):
             weights: what those are multiplied by.
             embed: what they are made of.
         """
+        copies: Vector
         if isinstance(self._terms.mechanism.noise, JointNoise):
             groups, by_way = self.question.groups, self.question.groups.way is not None
             every = [groups.weights[len(s) if by_way else k] for k, s in enumerate(self.spaces)]
-            deviations = [self.table_deviation(s) for s in self.spaces]
-            tables = np.sqrt(np.array(every)) * np.array(deviations)
+            deviations, matters = list(map(self.table_deviation, self.spaces)), np.array(every)
+            tables = np.sqrt(matters) * np.array(deviations)
+            apart, alone = np.transpose(list(map(self._parts, self.spaces, deviations)))
             copies = np.array([float(self._cells(s)) for s in self.spaces])
         elif self.parted:
             orbits = self._apart.layout.orbits
             apart = orbits.cell_variances(self._apart.variances)
             alone = orbits.cell_variances(self._terms.mechanism.noise.tables.variances) - apart
-            sums = self._sums_scales(embed)[: own.size] * weights[: own.size]
-            squares = np.outer(apart, own**2) + np.outer(np.maximum(alone, 0.0), sums**2)
-            found = np.sqrt(orbits.weights[:, None] * squares)
-            return frozen(found.reshape(-1)), frozen(np.repeat(orbits.cells, own.size))
+            copies, matters = orbits.cells, orbits.weights
         else:
             tables, counted = self.table_terms.view.weighted
             assert counted is not None  # noqa: S101 (what marginals have)
             copies = counted
-        return frozen(np.outer(tables, own).reshape(-1)), frozen(np.repeat(copies, own.size))
+        if self.parted:
+            sums = self._sums_scales(embed)[: own.size] * weights[: own.size]
+            squares = np.outer(apart, own**2) + np.outer(np.maximum(alone, 0.0), sums**2)
+            found = np.sqrt(matters[:, None] * squares)
+        else:
+            found = np.outer(tables, own)
+        return frozen(found.reshape(-1)), frozen(np.repeat(copies, own.size))
 
     def compared_errors(self, errors: Vector) -> Vector:
         """Return the same errors, from those of all answers."""
@@ -371,7 +376,8 @@ class GroupView(AbstractView["AbstractGrouped"]):
 
     def _proved(self, own: float, dual: AbstractDual | None, weights: Vector) -> float:
         """Return what is proved of the groups; arguments as of `GroupBounds.least`."""
-        errors = (self._errors if self.parted else self.compared)[0]
+        parted = self._terms.gaussian and self.parted
+        errors = (self._errors if parted else self.compared)[0]
         view = self.table_terms.view
         return GroupBounds(self._terms, self._inner, view, errors).least(own, dual, weights)
 
@@ -387,7 +393,7 @@ class GroupView(AbstractView["AbstractGrouped"]):
     def ratio_radius(self, chosen: Sequence[int], level: float) -> Vector | float:
         """Return how many deviations sum − θ·count strays in a group of a margin, whatever θ is.
 
-        Of sums of the noise of several groups by what is known of the tails of such sums.
+        Of sums of the noise of several groups by draws of it, or by what is known of its tails.
 
         Args:
             chosen: the attributes of the margin.
@@ -402,6 +408,8 @@ class GroupView(AbstractView["AbstractGrouped"]):
             if self.question.counted:
                 return proof.ratio_quantile(level, 1)
             return np.asarray(proof.half_widths(level) / self._own_scales[0])
+        if self.question.counted:
+            return ratio_quantile(self._terms.mechanism, level, chosen=tuple(chosen))
         return tail_quantile(1 - checked_level(level), noise.moment)
 
     @cached_property
@@ -418,13 +426,9 @@ class GroupView(AbstractView["AbstractGrouped"]):
     @cached_property
     def laplace(self) -> Vector:
         """Standard deviations of Laplace noise with the budget split evenly, shape (m,)."""
-        inner = self._inner
-        widths = inner.body.answer_widths(inner.embed) * self._terms.rows
-        if not self.alone:
-            widths = 2 * widths
-        own = baselines.split_laplace(self._terms.budget, np.tile(widths, len(self.spaces)))
-        parts = zip(self.spaces, own.reshape(len(self.spaces), -1), strict=True)
-        return frozen(np.concatenate([np.tile(part, self._cells(s)) for s, part in parts]))
+        widths = self._inner.body.answer_widths(self._inner.embed) * self._terms.rows
+        times, budget = 1 if self.alone else 2, self._terms.budget
+        return laplace_scales(self.question, budget, times * widths)
 
     @property
     def left_out(self) -> str:

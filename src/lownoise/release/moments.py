@@ -136,7 +136,9 @@ class MomentAnswers:
             if beside is None:
                 return own.entries
             return lambda rows, columns: own.entries(rows, columns) + beside.entries(rows, columns)
-        covariance = self.terms.covariance * self.times**2
+        covariance, more = self.terms.covariance * self.times**2, self.beside
+        if more is not None:
+            return lambda rows, columns: covariance[rows, columns] + more.entries(rows, columns)
         return lambda rows, columns: np.asarray(covariance[rows, columns])
 
     def _variances(self, places: Integers, slopes: Vector) -> Vector:
@@ -329,10 +331,10 @@ class MomentAnswers:
         if self.terms.gaussian:
             seen = cast("Any", self.terms.mechanism.answer_noise).seen(rows)
             found = self.times**2 * np.sum(seen * seen, axis=1)
-            seen = rows if self.beside is None else self.beside.seen(rows)
-            return np.asarray(found if self.beside is None else found + np.sum(seen**2, axis=1))
-        found = np.sum((rows @ self.terms.covariance) * rows, axis=1)
-        return np.asarray(self.times**2 * found)
+        else:
+            found = self.times**2 * np.sum((rows @ self.terms.covariance) * rows, axis=1)
+        seen = rows if self.beside is None else self.beside.seen(rows)
+        return np.asarray(found if self.beside is None else found + np.sum(seen**2, axis=1))
 
     @cached_property
     def _slopes(self) -> tuple[Integers, Vector]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -354,7 +354,12 @@ class PureProof:
 
 
 @lru_cache(maxsize=8)  # the same for every release of a mechanism
-def ratio_quantile(mechanism: AdditiveMechanism, level: float, together: int = 1) -> Vector:
+def ratio_quantile(
+    mechanism: AdditiveMechanism,
+    level: float,
+    together: int = 1,
+    chosen: tuple[int, ...] | None = None,
+) -> Vector:
     """Return how many deviations sum − θ·count strays with chance `level`, whatever θ; shape (d,).
 
     For symmetric log-concave noise X in the plane the quantile of |⟨u, X⟩| is a norm of u (Meyer &
@@ -367,21 +372,25 @@ def ratio_quantile(mechanism: AdditiveMechanism, level: float, together: int = 1
         mechanism: whose last answer is the count.
         level: of each interval, or of all.
         together: how many intervals share the chance to miss.
+        chosen: of which margin the answers are those of a group; None where there are no groups.
 
     Raises:
         PlanError: where `level` is not between 0 and 1.
     """
     outside = (1 - checked_level(level)) / together
-    deviations, beside = mechanism.answer_scales(mechanism.totals.embed)
+    totals: Any = mechanism.totals
+    # the groups of a margin are alike
+    embed = totals.embed if chosen is None else totals.of_margins(chosen)[: totals.question.length]
+    deviations, beside = mechanism.answer_scales(embed)
     columns = deviations.size - 1
     missed = _MISSED / (_DIRECTIONS * max(columns, 1))
     few = columns * _DIRECTIONS * _DRAWS <= _MOST_NUMBERS
     known = mechanism.noise.quantile(outside) is not None
     if known or not (few and _simulated(mechanism, outside, missed)):
         return frozen(np.full(columns, _stray(mechanism, outside)))
-    draws = _draws(mechanism)
-    count = draws[:, -1] / deviations[-1]
-    slope = beside[:-1] / deviations[-1]
+    draws = mechanism.simulate(_DRAWS, SimulationRandomness(_SEED), embed)
+    scale = deviations[-1] or 1.0  # a count without noise is 0 here
+    count, slope = draws[:, -1] / scale, beside[:-1] / scale
     rest = np.square(deviations[:-1]) - np.square(slope)
     alone = np.sqrt(np.where(rest > _FLAT * np.square(deviations[:-1]), rest, math.inf))
     rank = covering_rank(_DRAWS, outside, missed)
