@@ -494,6 +494,19 @@ def test_a_source_has_its_rows_whenever_they_are_read(tmp_path):
                 assert groups == [len(found[0])] * 2, path
 
 
+@pytest.mark.parametrize(
+    ("name", "nested"),
+    [("f.x", {"f": [{"x": 9.0}] * 3}), ("l.list.element", {"l": [[9.0]] * 3})],
+)
+def test_a_column_called_like_a_place_in_a_nested_one_is_read_for_itself(name, nested, tmp_path):
+    """Arrow's readers of files return both; what texts tell apart is then read by the engine."""
+    path = written(tmp_path / "t.parquet", {**nested, name: [1.0, 2, 4], "who": ["a", "b", "a"]})
+    source = opened(path, Columns([name, "who"]))
+    kept = source.bounded(PrivacyUnit("who", 2), [name])
+    for own in (source, kept):
+        assert sorted(x for b in own.batches([name]) for x in b.numbers[0]) == [1, 2, 4]
+
+
 class Remote(LocalFileSystem):
     """A folder at the other end of both schemes; an address needs its key, where a file has one."""
 

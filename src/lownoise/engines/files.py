@@ -215,7 +215,8 @@ def _parquet(connection: Any, columns: Columns) -> _Format:  # noqa: ANN401
 
     def read(file: File) -> Any:  # noqa: ANN401
         source = pq.ParquetFile(_bytes(connection, file) if file.address else file.path)
-        return _reader(source.schema_arrow, own, source.iter_batches(columns=own))
+        batches = source.iter_batches(columns=own)  # of a struct "a", too, for a column "a.b"
+        return _reader(source.schema_arrow, own, (batch.select(own) for batch in batches))
 
     return _Format(types, read)
 
