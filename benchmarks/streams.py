@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strategies for streams of prefix sums: `python -m benchmarks.streams [part …]`.
 
-Parts are small (1,024 rounds), middle (10,000), million, trees and rounds (what a running stream
-takes); without one all of them run, in some four minutes. Errors are squared, a round, where one
-unit of change in one round is hidden; seconds are CPU seconds of the strategy alone. Published
-figures, of jax-privacy, stand beside ours: they were measured elsewhere, on one core of a server.
+Parts are small (1,024 rounds), middle (10,000), million, trees, rounds (what a running stream
+takes) and intervals (what half widths do); without one all of them run, in some four minutes.
+Errors are squared, a round, where one unit of change in one round is hidden; seconds are CPU
+seconds of the strategy alone. Published figures, of jax-privacy, stand beside ours: they were
+measured elsewhere, on one core of a server.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import math
 import statistics
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr
 
 import lownoise as ln
 from benchmarks.stream_variances import (
@@ -25,6 +28,7 @@ from benchmarks.stream_variances import (
     streaming_variances,
     tree_variances,
 )
+from lownoise.release.regions import simultaneous_quantile
 from lownoise.solvers.streams import (
     banded,
     banded_bound,
@@ -240,7 +244,64 @@ def rounds() -> None:
         )
 
 
+def intervals() -> None:
+    """Print what half widths take in a process that has asked for none, and beside those of draws.
+
+    Joint ones of Gaussian noise stand beside two that need no draws: those of as many independent
+    numbers, and the chances of all rounds less those of both of two neighbours (Hunter).
+    """
+    n, two = 1024, ln.Box([0, 0], [1, 1])
+    kinds: dict[str, dict[str, Any]] = {
+        "Laplace": {"budget": ln.pure_dp(1.0)},
+        "K-norm, rounds come and go": {"budget": ln.pure_dp(1.0), "domain": two},
+        "K-norm, of other values": {
+            "budget": ln.pure_dp(1.0),
+            "domain": two,
+            "relation": "substitute",
+        },
+    }
+    print(f"{'noise':<28}{'one s':>8}{'all s':>8}{'drawn s':>9}{'drawn over known':>18}")
+    for name, kind in kinds.items():
+        stream = ln.stream(ln.Prefix(n), **kind)
+        mechanism, times = stream.terms.mechanism, [time.process_time()]
+        mechanism.apart(0.95, n // 2, 1)
+        times.append(time.process_time())
+        known = mechanism.apart(0.95, 0, n)
+        times.append(time.process_time())
+        drawn = mechanism.quantiles(0.95).each
+        times.append(time.process_time())
+        one, every, draws = np.diff(times)
+        print(f"{name:<28}{one:8.4f}{every:8.2f}{draws:9.2f}{np.median(drawn / known):18.3f}")
+    print(f"\n{'all rounds at once':<28}{'drawn':>8}{'s':>8}{'pairs':>9}{'independent':>18}")
+    for size in (8, 64, 365, n):
+        mechanism = ln.stream(ln.Prefix(size), budget=ln.zcdp(0.5)).terms.mechanism
+        start = time.process_time()
+        drawn = mechanism.joint(0.95, size)
+        took = time.process_time() - start
+        rows = mechanism.pair.linear(np.eye(size))
+        rows = rows / np.linalg.norm(rows, axis=1)[:, None]
+        pairs = brentq(_entries(np.einsum("ij,ij->i", rows[1:], rows[:-1])), 1.0, 8.0)
+        far = simultaneous_quantile(0.95, size)
+        print(f"{size:<28}{drawn:8.3f}{took:8.2f}{pairs:9.3f}{far:18.3f}")
+
+
+def _entries(alike: Vector) -> Callable[[float], float]:
+    """Return Σ P(a round is far and the one before is not) less 0.05, of what is far."""
+    points, weights = np.polynomial.legendre.leggauss(200)
+    spread = np.sqrt(1 - np.square(alike))[:, None]
+
+    def entries(far: float) -> float:
+        x = far * points
+        beyond = ndtr((-far - alike[:, None] * x) / spread)
+        beyond += ndtr((-far + alike[:, None] * x) / spread)
+        density = np.exp(-np.square(x) / 2) / math.sqrt(2 * math.pi) * weights * far
+        return float(2 * ndtr(-far) + np.sum(beyond @ density) - 0.05)
+
+    return entries
+
+
 PARTS: dict[str, Callable[[], None]] = {
+    "intervals": intervals,
     "small": small,
     "middle": middle,
     "million": million,

@@ -17,6 +17,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.kinds import Kinds
+from lownoise.noise.coordinates import LAPLACE, Coordinates
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import fraction_up, grown, shrunk, sqrt_up, square_up, up
 from lownoise.privacy import noise_curve, pure_curve
@@ -256,6 +257,12 @@ class AbstractNoise(ABC):
     def independent_scales(self) -> Vector | None:
         """The scale of each number where all are independent Laplace ones, (r,); else None."""
         return None
+
+    @property
+    def coordinates(self) -> Coordinates | None:
+        """The law of each number, where it is known to be one of those; else None."""
+        own = self.independent_scales
+        return None if own is None else Coordinates(LAPLACE, own)
 
     def far(self, outside: float) -> Vector | None:
         """Return how far each number strays but with chance `outside`, (r,); None if unknown."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractNoise, Loss
+from lownoise.noise.coordinates import LAPLACE, Coordinates
 from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
@@ -107,6 +108,16 @@ class PartialNoise(AbstractNoise):
         if self.inner is None:
             return Loss(0.0, 0.0, 0.0, 0.0)
         return self.inner.loss(changes.mapped(np.eye(self.total)[self.kept]))
+
+    @property
+    def coordinates(self) -> Coordinates | None:
+        """As of the noise itself, and 0 elsewhere."""
+        own = self.inner.coordinates if self.inner else Coordinates(LAPLACE, np.zeros(0))
+        if own is None:
+            return None
+        scales = np.zeros(self.total)
+        scales[self.kept] = own.scales
+        return Coordinates(own.law, frozen(scales))
 
     def scaled(self, factor: float) -> PartialNoise:
         """Return so many times this noise."""

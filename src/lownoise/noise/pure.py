@@ -21,6 +21,7 @@ from lownoise.noise.abstract import (
     quotient_up,
     sampling_loss,
 )
+from lownoise.noise.coordinates import CoordinateLaw, Coordinates
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import packed, unpacked
 from lownoise.samplers.ellipsoid import rounded_points
@@ -131,6 +132,15 @@ class KNormNoise(AbstractNormNoise):
 
     gauge: AbstractNorm
     scale: float
+
+    @property
+    def coordinates(self) -> Coordinates | None:
+        """The law of each number, where the unit ball's coordinates have one that is known."""
+        known = self.gauge.axes
+        if known is None:
+            return None
+        widths, even = known
+        return Coordinates(CoordinateLaw(self.dimension, even), frozen(widths * self.scale))
 
     @property
     def log_concave(self) -> bool:

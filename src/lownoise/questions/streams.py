@@ -101,6 +101,10 @@ class AbstractStreamWorkload(ABC):
         lag = np.subtract.outer(np.arange(count), np.arange(count))
         return frozen(np.where(lag >= 0, column[np.maximum(lag, 0)], 0.0))
 
+    def row(self, t: int) -> Vector:
+        """Return row t of W, from 0, rounded to nearest, shape (n,)."""
+        return np.append(self.first_column(t + 1)[::-1], np.zeros(self.rounds - t - 1))
+
     def row_sums(self, first: int, count: int) -> Vector:
         """Return Σ_s W_ts for `count` rounds from t = `first` (from 0), rounded to nearest."""
         total: Vector = np.cumsum(self.first_column(first + count))[first:]
@@ -356,6 +360,11 @@ class LowerTriangular(AbstractStreamWorkload):
     def leading(self, count: int) -> Vector:
         """Return W's first `count` rows and columns, shape (count, count)."""
         return self.entries if count == self.rounds else self.entries[:count, :count].copy()
+
+    def row(self, t: int) -> Vector:
+        """Return row t."""
+        found: Vector = self.entries[t]
+        return found
 
     def row_sums(self, first: int, count: int) -> Vector:
         """Return Σ_s W_ts."""

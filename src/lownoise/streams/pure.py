@@ -24,6 +24,7 @@ from lownoise.noise.pure import KNormNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.proofs import covering_rank
+from lownoise.release.tails import coordinate_quantile
 from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.patterns import fitting
 from lownoise.sets.bodies import SymmetricBox
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lownoise.noise.abstract import AbstractNoise
+    from lownoise.noise.coordinates import CoordinateLaw
     from lownoise.noise.means import MeanTotals
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness, SimulationRandomness
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 MECHANISMS = ("laplace", "k_norm")  # the noises that sums of a stream can have
 _WIDEST = 4  # rounds whose intervals are looked at
 _LIKELY = 0.5  # a chance outside that any draws tell of
+_MOST_KNOWN = 5000  # rounds, whose sums' weights are looked at one round after the other
+_ALIKE = 2.0**30  # of a scale
 _FAR = 64.0  # deviations: a chance below e^-90
 
 
@@ -135,9 +139,14 @@ class PureStreamMechanism(AbstractStreamMechanism):
         return [widened(self.noise, width) for _, width in self.pair.levels]
 
     @cached_property
-    def _strays(self) -> Strays:
+    def _widest(self) -> Integers:
+        """The rounds of the greatest deviations."""
         own = self.pair.variances(0, self.workload.rounds)
-        return strays(self.errors(_LIKELY), np.argsort(-own, kind="stable")[:_WIDEST])
+        return np.asarray(np.argsort(-own, kind="stable")[:_WIDEST])
+
+    @cached_property
+    def _strays(self) -> Strays:
+        return strays(self.errors(_LIKELY), self._widest)
 
     def errors(self, outside: float) -> Iterator[Vector]:
         """Return draws of the errors of all answers, as floats add up the noise of sums."""
@@ -161,8 +170,43 @@ class PureStreamMechanism(AbstractStreamMechanism):
         own = self.pair.off_up * np.abs(self.answer_rows).sum(axis=1)
         return np.asarray(super().off + own)
 
+    @cached_property
+    def _numbers(self) -> tuple[CoordinateLaw, Vector] | None:
+        """The law of a source's numbers, and the scales of those in each answer, shape (d, r).
+
+        None where it is not known, or rounds are too many.
+        """
+        own = self.noise.coordinates
+        if own is None or self.workload.rounds > _MOST_KNOWN:
+            return None
+        rows = [own.weighted(row) for row in self.answer_rows]
+        return None if any(row is None for row in rows) else (own.law, np.array(rows))
+
+    def _alone(self, level: float, t: int, law: CoordinateLaw, rows: Vector) -> Vector:
+        """Return how far noise takes one answer, with that chance: a sum of many of known law."""
+        pairs = zip(self.pair.weights(t), self.pair.levels, strict=True)
+        parts, powers = np.frexp(np.concatenate([np.abs(own) * width for own, (_, width) in pairs]))
+        # equal but for their last bits are equal: wider, as all that is added is log-concave
+        sizes = np.ldexp(np.ceil(parts * _ALIKE) / _ALIKE, powers)
+        sizes, counts = np.unique(sizes[sizes > 0], return_counts=True)
+
+        def found(row: Vector) -> float:
+            moved = row[row > 0]
+            scales = np.outer(moved, sizes).ravel() if moved.size > 1 else sizes
+            return coordinate_quantile(law, scales, np.tile(counts, max(moved.size, 1)), level)
+
+        one = found(np.ones(1))
+        few = np.count_nonzero(rows, axis=1) <= 1
+        return np.array([one * row.sum() if few[j] else found(row) for j, row in enumerate(rows)])
+
     def apart(self, level: float, first: int, count: int) -> Vector:
-        """Return that of draws, or what all numbers with log-concave noise keep to."""
+        """Return that of the law; where it is unknown, of draws; or of log-concave numbers."""
+        if self._numbers is not None:
+            known = self._apart.setdefault(level, {})
+            for t in range(first, first + count):
+                if t not in known:
+                    known[t] = self._alone(level, t, *self._numbers)
+            return np.array([known[t] for t in range(first, first + count)])
         try:
             return self.quantiles(level).each[first : first + count]
         except PlanError:
@@ -175,17 +219,23 @@ class PureStreamMechanism(AbstractStreamMechanism):
         except PlanError:
             return tail_quantile((1 - level) / (rounds * len(self.answer_rows)))
 
+    @cached_property
+    def _apart(self) -> dict[float, dict[int, Vector]]:
+        return {}
+
     def mean_lengths(self) -> Vector:
         """Return those of draws."""
         return self._strays.lengths
 
     def widest(self, level: float) -> float:
-        """Return that of draws in the rounds of the greatest deviations.
+        """Return that of the law, or of draws, in the rounds of the greatest deviations.
 
         Where draws would be too many, or tell nothing of so high a level, what all numbers with
         log-concave noise keep to.
         """
         outside = 1 - level
+        if self._numbers is not None:
+            return max(float(np.max(self.apart(level, t, 1))) for t in self._widest.tolist())
         try:
             errors = np.abs(self._strays.errors)
             rank = covering_rank(len(errors), outside)

@@ -94,6 +94,14 @@ class AbstractSums(ABC):
     def linear(self, drawn: list[Vector]) -> Vector:
         """Return the same without rounding: the linear function that `values` is near."""
 
+    @abstractmethod
+    def weights(self, t: int) -> list[Vector]:
+        """Return what an answer takes of each level's noise by `linear`, shape (count,) each.
+
+        Args:
+            t: which answer, from 0.
+        """
+
     @property
     @abstractmethod
     def off_up(self) -> float:
@@ -247,6 +255,38 @@ class TreeSums(AbstractSums):
             found = own + (after - before)[:, None] * (found - sums[level])[parent]
         return found
 
+    def weights(self, t: int) -> list[Vector]:
+        """Return them by both passes backwards, of sums by what children hand on."""
+        own = self.workload.row(t)
+        if not self.fitted:
+            return self._covers(own)
+        handed, offs = own, []  # to a sum by its children: of the estimate, and of what is off
+        for level, arity in enumerate(self.arities):
+            before, after = self._fit[level][1]
+            above = _grouped((after - before) * handed, arity).sum(axis=1)
+            offs.append(handed - np.repeat(above, arity)[: handed.size])
+            handed = above
+        found = []
+        for level in range(len(self.arities) - 1, -1, -1):
+            weight = self._fit[level][0]
+            found.append(weight * handed)
+            below = np.repeat((1 - weight) * handed, self.arities[level])
+            handed = offs[level] + below[: offs[level].size]
+        return [handed, *reversed(found)]
+
+    def _covers(self, own: Vector) -> list[Vector]:
+        """Return how often the fewest sums that make up running sums are in Σ own·(the values)."""
+        running = own - np.append(own[1:], 0.0)
+        t, size, found = np.arange(1, self.rounds + 1), 1, []
+        for level, count in enumerate(self._counts):
+            arity = self.arities[level] if level < len(self.arities) else count + 1
+            steps, done = np.zeros(count + 1), t // size
+            np.add.at(steps, done // arity * arity, running)
+            np.add.at(steps, done, -running)
+            found.append(np.cumsum(steps)[:count])
+            size *= arity
+        return found
+
     def _added(self, drawn: list[Any]) -> Any:  # noqa: ANN401 (of integers, or of floats)
         """Return the noise of running sums that add the fewest sums of the tree, shape (n, r)."""
         t, size = np.arange(1, self.rounds + 1), 1
@@ -363,6 +403,10 @@ class ToeplitzSums(AbstractSums):
         inverse = divided(np.eye(1, self.rounds)[0], self.column)
         lag = np.subtract.outer(np.arange(self.rounds), np.arange(self.rounds))
         return np.asarray(np.where(lag >= 0, inverse[np.maximum(lag, 0)], 0.0) @ drawn[0])
+
+    def weights(self, t: int) -> list[Vector]:
+        """Return row t of W·C⁻¹."""
+        return [np.append(self._answers[t::-1], np.zeros(self.rounds - t - 1))]
 
     @cached_property
     def _variances(self) -> Vector:

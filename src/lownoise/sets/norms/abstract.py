@@ -236,6 +236,14 @@ class AbstractNorm(ABC):
         return None
 
     @property
+    def axes(self) -> tuple[Vector, float] | None:
+        """How far the unit ball reaches along each axis, (d,), and how its points lie there.
+
+        The latter as `noise.coordinates` has it, of every coordinate; None where it is not known.
+        """
+        return None
+
+    @property
     def forms(self) -> tuple[Form, ...]:
         """Norms of images of s, the greatest of which is at least ‖s‖ and hardly more; or none."""
         return ()

@@ -313,6 +313,19 @@ class ZonotopeNorm(AbstractCombined):
     order = math.inf
     called = "generators"
 
+    @property
+    def axes(self) -> tuple[Vector, float] | None:
+        """Of a box with a corner at 0, and its opposite: h and hᵢeᵢ generate it, in any order."""
+        size, d = np.abs(self.rows), self.dimension
+        alone = np.count_nonzero(size, axis=1) == 1
+        if len(size) != d + 1 or np.count_nonzero(alone) != d:
+            return None
+        corner, edges = self.rows[~alone][0], self.rows[alone]
+        if not np.all(corner) or not np.array_equal(np.sum(np.abs(edges), axis=0), np.abs(corner)):
+            return None
+        whole = np.all(np.count_nonzero(edges, axis=0) == 1)
+        return (frozen(2 * np.abs(corner)), 2 / (d + 1)) if whole else None
+
     @cached_property
     def uniform(self) -> UniformZonotope:
         """Uniform points of the zonotope, exactly."""

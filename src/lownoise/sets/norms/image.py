@@ -118,6 +118,12 @@ class ImageNorm(AbstractNorm):
         """Whether F is a diagonal."""
         return self.factor.ndim == 1
 
+    @property
+    def axes(self) -> tuple[Vector, float] | None:
+        """Of a box: every coordinate is uniform."""
+        box = self.diagonal and (self.base.ball_order == math.inf or self.dimension == 1)
+        return (frozen(np.abs(self.factor)), 1.0) if box else None
+
     @cached_property
     def _inverse(self) -> Inverse:
         return inverse_of(self.factor, self.base)
