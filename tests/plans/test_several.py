@@ -474,6 +474,7 @@ def test_a_folder_says_whose_it_is_and_is_verified_as_one(budget, tmp_path):
     assert again.cost == plan.cost
     release = again.release(TABLE, ledger)
     release.save(tmp_path / "made")
+    assert all(f"{name}: {release[name]}".rstrip() in str(release) for name in release)
     for folder in ("plan", "made"):
         found = ln.verify(tmp_path / folder)
         assert found

@@ -5,6 +5,7 @@ import csv
 import json
 import math
 import os
+import re
 import resource
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -186,6 +187,28 @@ def test_all_that_is_read_of_a_release_is_written_as_pandas_has_it(kind, tmp_pat
     assert [c["name"] for c in described if "unit" not in c] == texts
     assert all(len(c["meaning"]) > 8 for c in described)
     assert sum("chance" in c["meaning"] and "0.9" in c["meaning"] for c in described) >= 2
+
+
+@pytest.mark.parametrize("kind", [own for own in HELD if own != "of a group"])
+def test_what_is_read_of_a_release_is_printed_as_its_table(kind):
+    heads, *rows = str(held(kind)).split("\n")
+    known = held(kind).to_pandas()
+    assert len(rows) == len(known)
+    for name, cells in known.items():
+        assert re.sub(r"[^ -~]", "\N{REPLACEMENT CHARACTER}", name) in heads
+        for row, cell in zip(rows, cells, strict=True):
+            assert (
+                isinstance(cell, str)
+                or f"{cell:,.{0 if abs(cell) >= 1e5 else 6}{'f' if abs(cell) >= 1e5 else 'g'}}"
+                in row
+            )
+    assert all(line.isprintable() for line in (heads, *rows))
+
+
+def test_of_a_long_table_the_first_rows_are_printed():
+    table = AnswerTable((AnswerColumn("x", np.arange(1041.0), "…", "…"),))
+    first, *_, last = str(table).split("\n")
+    assert (first.strip(), last[:19]) == ("x", "and 1,001 more rows")
 
 
 def test_what_is_no_number_is_written_as_none(tmp_path):

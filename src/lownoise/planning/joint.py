@@ -258,6 +258,10 @@ class JointRelease:
     def __repr__(self) -> str:
         return f"<JointRelease: {', '.join(self.releases)} under {self.budget}>"
 
+    def __str__(self) -> str:
+        every = (f"{name}: {own}".rstrip() for name, own in self.releases.items())
+        return "\n\n".join([repr(self), *every])
+
     def _repr_html_(self) -> str:
         return html_table(repr(self), [(name, repr(own)) for name, own in self.releases.items()])
 

@@ -16,6 +16,7 @@ import unicodedata
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, final
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
 
+_PRINTED = 40  # rows
 _AT_ONCE = 1 << 16  # rows that are Python's numbers at once
 _RUN = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 _UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp", "Cn", "Co", "Cs", "Mn")  # categories of Unicode
@@ -136,6 +138,21 @@ class AnswerTable:
         with codec.drafted(path) as draft:
             write(draft, self)
 
+    def __str__(self) -> str:
+        """Return its first rows in columns of text, six digits of each number."""
+        rows = [tuple(_printed(own.name) for own in self.columns)]
+        rows += [tuple(map(_printed, row)) for row in islice(self._rows(), _PRINTED)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        sides = ["<" if own.unit is None else ">" for own in self.columns]
+        lines = [
+            "  ".join(f"{c:{s}{w}}" for c, s, w in zip(row, sides, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        rest = len(self.columns[0].cells) - _PRINTED
+        if rest > 0:
+            lines.append(f"and {rest:,} more rows, which to_pandas() and export(file) have")
+        return "\n".join(lines)
+
     def csv(self) -> Iterator[str]:
         """Yield its lines as CSV without formulas; numbers stay numbers, every digit."""
         yield ",".join(_cell(own.name) for own in self.columns) + "\n"
@@ -174,7 +191,10 @@ class AnswerTable:
 
 
 class AbstractTabular(ABC):
-    """What is one table of answers."""
+    """What is one table of answers, and is printed as one."""
+
+    def __str__(self) -> str:
+        return str(self.table())
 
     @abstractmethod
     def table(self) -> AnswerTable:
@@ -195,6 +215,14 @@ class AbstractTabular(ABC):
             FileError: where the ending is another, or the file cannot be written.
         """
         self.table().export(path)
+
+
+def _printed(cell: object) -> str:
+    """Return a cell as it is printed, in one line."""
+    if isinstance(cell, str):
+        return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cell)
+    large = not isinstance(cell, float) or 1e5 <= abs(cell) < 1e15  # noqa: PLR2004 (as many digits)
+    return f"{cell:,.0f}" if large else f"{cell:,.6g}"
 
 
 def ends_of(what: str, chance: str) -> dict[str, str]:

@@ -108,6 +108,9 @@ class MomentAnswers:
     summed: Any = None
     beside: AbstractShape | None = None
 
+    def __str__(self) -> str:
+        return str(self._table(0.95))
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The d columns, in the order of all that follows."""
