@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import re
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -366,6 +367,14 @@ def test_the_map_says_the_deviation_of_every_pair(relation):
     assert ends[0][0] == pytest.approx(min(deviations), rel=6e-3)
     assert ends[-1][1] == pytest.approx(max(deviations), rel=6e-3)
     assert list(map(float, counts)) == sorted(map(float, counts))
+
+
+@pytest.mark.parametrize("name", ["income>50K", "education-num", "年齢階級", "m" * 30])
+def test_names_of_the_map_have_room(name):
+    (chart,) = heatmap(tables({name: 2, "b": 2}, "add_remove", way=2).terms, "cell")
+    ((x, _, _, said), *_) = [own for own in TEXT.findall(chart.drawn[0]) if own[2] == "end"]
+    wide = sum(13.0 if ord(c) > 0x2E80 else 7.5 for c in unescape(said))  # of a wide font
+    assert float(x) >= wide
 
 
 def test_a_pair_that_was_not_asked_for_has_no_square():

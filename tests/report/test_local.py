@@ -208,6 +208,21 @@ def test_every_interval_is_drawn_within_the_picture(shared):
     assert ("on one axis" in chart.caption) == shared
 
 
+@pytest.mark.parametrize(("near", "zero"), [(0.9, True), (200.0, False)])
+def test_an_axis_begins_at_zero_only_where_that_is_near(near, zero):
+    """Where most of it would be empty, differences between groups could not be seen."""
+    values = near + np.array([0.0, 0.5, 1.0])
+    found = values[:, None] + np.array([-0.1, 0.1])
+    wide = intervals(["a", "b", "c"], values, found, (np.zeros(3), np.full(3, 1e3))).drawn[0]
+    dots = list(map(float, re.findall(r'class="square" cx="([\d.-]+)"', wide)))
+    ticks = re.findall(r'<text x="([\d.]+)" y="[\d.]+" class="middle">([\d.,]+)</text>', wide)
+    assert ("0" in [said for _, said in ticks]) == zero
+    assert dots[2] - dots[0] > 250
+    (x1, low), (x2, high) = (ticks[0], ticks[-1])
+    scale = (float(x2) - float(x1)) / (float(high) - float(low))
+    assert dots == pytest.approx([float(x1) + scale * (v - float(low)) for v in values], abs=0.2)
+
+
 def test_an_answer_that_all_records_have_alike_is_no_axis_of_its_own():
     """As the share of everybody among marginals, which is 1."""
     values = np.array([1.0, 0.4, -0.02])

@@ -69,7 +69,7 @@ def _multiples(names: Sequence[str], ratios: Sequence[Vector], *, narrow: bool) 
     """Draw for a page of 720 pixels, or with names above their rows for a screen of 340."""
     width, row, letters = (340.0, 44.0, 42) if narrow else (720.0, 27.0, 26)
     labels = [shortened(name, letters) for name in names]
-    left = 14.0 if narrow else 24 + 7.5 * max(map(len, labels))
+    left = 14.0 if narrow else room_for(labels)
     top, height = (70.0 if narrow else 30.0), row * len(names)
     finite = [1.0, *(v for r in ratios for v in r.tolist() if math.isfinite(v) and v > 0)]
     margin = max((max(finite) / min(finite)) ** 0.06, 1.12)
@@ -289,6 +289,11 @@ def element(tag: str, attributes: Mapping[str, str], *inside: str) -> Markup:
     said = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
     # every attribute and every text was escaped in this line or the one above
     return Markup(f"<{tag}{said}>{''.join(map(escape, inside))}</{tag}>")  # noqa: S704
+
+
+def room_for(labels: Iterable[str]) -> float:
+    """Return the pixels that labels take at the left of a drawing, in the widest of usual fonts."""
+    return 24 + 7.5 * max(map(spelling.width_of, labels))
 
 
 def line(x1: float, y1: float, x2: float, y2: float, look: str) -> Markup:

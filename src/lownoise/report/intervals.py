@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.report import spelling
-from lownoise.report.charts import SHOWN_OF_MANY, circle, drawing, even_ticks, line, text
+from lownoise.report.charts import SHOWN_OF_MANY, circle, drawing, even_ticks, line, room_for, text
 from lownoise.report.parts import Chart
 from lownoise.report.spelling import shortened, shown, significant
 
@@ -38,8 +38,7 @@ def intervals(
     varied = ends[1] > ends[0]  # not of an answer that all records have alike
     common = bool(np.any(varied)) and all(np.ptp(end[varied]) == 0 for end in ends)
     if common:  # no wider than what is drawn, so that small shares are seen
-        low[:] = min(float(found[:m, 0].min()), max(0.0, float(ends[0][varied][0])))
-        high[:] = float(found[:m, 1].max())
+        low[:], high[:] = _drawn(found[:m], max(0.0, float(ends[0][varied][0])))
     rows = list(zip(names, values[:m], found[:m], low, high, strict=False))
     drawn = tuple(_intervals(rows, common=common, narrow=narrow) for narrow in (False, True))
     where = "on one axis"
@@ -51,11 +50,20 @@ def intervals(
     return Chart(drawn, caption)
 
 
+def _drawn(found: Vector, floor: float) -> tuple[float, float]:
+    """Return the ends of an axis for intervals, shape (m, 2): from `floor`, where that is near."""
+    low, high = float(found[:, 0].min()), float(found[:, 1].max())
+    aside = (high - low) / 25  # so that no end lies on the edge
+    if low - floor > 2 * (high - low) > 0:  # most of the axis would be empty, and differences lost
+        return low - aside, high + aside
+    return min(low, floor), high + aside
+
+
 def _intervals(rows: Sequence[Any], *, common: bool, narrow: bool) -> Markup:
     """Draw for a page of 720 pixels, or with names above their rows for a screen of 340."""
     width, row, letters = (340.0, 52.0, 42) if narrow else (720.0, 34.0, 26)
     labels = [shortened(name, letters) for name, *_ in rows]
-    left = 14.0 if narrow else 24 + 7.5 * max(map(len, labels))
+    left = 14.0 if narrow else room_for(labels)
     top, right = 8.0, width - 24
     floor = top + row * len(rows)
     parts, said = [], []

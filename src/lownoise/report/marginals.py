@@ -277,8 +277,8 @@ def _side(count: int) -> float:
 
 
 def _left(names: Sequence[str]) -> float:
-    """Return the room for names beside the squares; a letter is 6.3 pixels wide."""
-    return 12 + 6.3 * max(map(len, names))
+    """Return the room for names beside the squares."""
+    return charts.room_for(names) - 12
 
 
 def _size(names: Sequence[str]) -> tuple[float, float]:

@@ -147,13 +147,13 @@ def shortened(name: str, width: int) -> str:
     'sum(arriva…- center)'
     """
     text = shown(name)
-    if _width(text) <= width:
+    if width_of(text) <= width:
         return text
     head, tail = 0, len(text)
     room = width - 1
     while head < tail:
         from_head = head <= len(text) - tail
-        room -= _width(text[head] if from_head else text[tail - 1])
+        room -= width_of(text[head] if from_head else text[tail - 1])
         if room < 0:
             break
         head, tail = (head + 1, tail) if from_head else (head, tail - 1)
@@ -199,7 +199,12 @@ def _power(power: int) -> str:
     return f"×10{str(power).translate(_SUPERSCRIPT)}"
 
 
-def _width(text: str) -> int:
+def width_of(text: str) -> int:
+    """Return how many columns a text takes, letters of Chinese and the like two.
+
+    >>> width_of("age"), width_of("年齢")
+    (3, 4)
+    """
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
