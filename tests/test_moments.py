@@ -324,6 +324,14 @@ def test_least_squares_are_those_of_all_rows():
     assert (table["covariance_low"] <= table["covariance"]).all()
 
 
+def test_a_ledger_names_the_columns_and_not_their_products(tmp_path):
+    asked = ln.Moments(["a", "b"], ln.Box([0, 0], [1, 1]))
+    plan = ln.plan(asked, budget=ln.zcdp(1), relation="add_remove")
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(1))
+    plan.release(pd.DataFrame({"a": [0.5], "b": [0.5]}), ledger)
+    assert [own.note for own in ledger.entries()] == ["moments of a, b"]
+
+
 def test_mistakes_have_one_line_and_a_remedy():
     box = ln.Box([0, 0], [1, 1])
     with pytest.raises(QuestionError, match=r"is no box and no .*; give ln\.Box"):

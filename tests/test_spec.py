@@ -152,6 +152,8 @@ def test_every_mistake_is_reported_at_once_with_its_path(tmp_path):
         ("size = 100", 'size = 100\norder = "inf"', "infinity as inf"),
         ("missing = 0 }", "mising = 0 }", "did you mean 'missing'"),
         ("missing = 0 }", "zzzz = 0 }", "is not a field of a specification; see docs"),
+        ("missing = 0 }", "min = 0 }", "did you mean 'lower'"),
+        ("missing = 0 }", "missing = 0 }\nx = [0, 1]", "columns.x: is no table of fields; write {"),
         ("missing = 0 }", "weight = -1 }", "weight"),
         ("size = 100", 'size = 100\nweights = "size"', "question.weights"),
         ("[budget]", "[budget", "not TOML"),

@@ -176,6 +176,8 @@ def test_no_rows_have_no_quantile_and_say_so():
         ({"q": 0.5, "where": {"sex": True}}, "'sex'=True is no declared category"),
         ({"q": 0.5, "where": {"x": 1}}, "where='x' is the column itself"),
         ({"q": 0.5, "where": {"y": 1}}, "names: 'y' is no attribute"),
+        ({"q": 0.5, "where": "sex"}, "where='sex' names no group; give the category of each"),
+        ({"q": 0.5, "where": ["F"]}, "where=<list> names no group; give"),
     ],
     ids=str,
 )

@@ -89,6 +89,11 @@ class TextFile:
                 f"table={shown} has no names in its first line, or is empty; name each column there"
             )
         for column in columns:
+            if column not in header and any("\ufffd" in name for name in header):
+                raise TableError(
+                    f"column={column!r} is not found in the first line of {shown}, which is not "
+                    "UTF-8; save the table as UTF-8"
+                )
             if column not in header:
                 raise TableError(
                     f"column={column!r} does not stand in the first line of {shown}; spell it as "

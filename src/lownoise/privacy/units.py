@@ -84,7 +84,7 @@ class PrivacyUnit:
     def order(self) -> str:
         """By what a unit's rows are ordered, in words."""
         if not self.order_by:  # as of rows that tie
-            return ", the smallest values before others,"
+            return ", the smallest values before others (so that means are low; give order_by),"
         return f" by {', '.join(self.order_by)}"
 
     @property

@@ -13,12 +13,14 @@ though T(i* − 1) < 0. So the categories from the one to the other hold the qua
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import NoneType
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.errors import PlanError, QuestionError, quoted
+from lownoise.errors import PlanError, QuestionError, quoted, quoted_number
 from lownoise.numbers.arguments import checked_level, checked_number
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
@@ -26,8 +28,6 @@ from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerT
 from lownoise.release.regions import normal_quantile, simultaneous_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Attribute
     from lownoise.release.marginal_answers import MarginalAnswers
@@ -131,6 +131,11 @@ class Distributed:
             raise QuestionError(
                 f"{quoted(own.name)} has {own.categories:,} categories, and quantiles and bands "
                 f"are read of up to {_MOST_CATEGORIES:,}; declare fewer, or read its marginal"
+            )
+        if not isinstance(where, (Mapping, NoneType)):
+            raise QuestionError(
+                f"where={quoted_number(where)} names no group; give the category of each attribute "
+                'that has one, as where={"sex": "F"}'
             )
         groups = dict(where or {})
         if own.name in groups:

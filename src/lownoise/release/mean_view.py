@@ -29,6 +29,7 @@ from lownoise.sensitivity.relations import (
     sensitivity_set,
 )
 from lownoise.sets.bodies import SectionBody
+from lownoise.sets.domains import AbstractMoments
 from lownoise.sets.domains.encoding import oracle_of
 
 if TYPE_CHECKING:
@@ -57,12 +58,17 @@ class MeanView(AbstractRowView["Mean"]):
     @property
     def note(self) -> str:
         """What a ledger says of the release."""
-        columns, terms = self.question.columns, self._terms
+        columns, terms, what = self.question.columns, self._terms, "mean"
+        domain: Any = self.question.domain
+        if isinstance(domain, AbstractMoments):  # further columns are products of these
+            what, columns = "moments", columns[: domain.source.dimension]
         if not terms.gaussian:
-            return f"{terms.name}: {len(columns):,} means"
+            many = f"{len(columns):,} means" if what == "mean" else f"moments of {len(columns):,}"
+            return f"{terms.name}: {many}"
         few = len(columns) <= _FEW_NAMES
         hidden = "changes in a body: " if isinstance(terms.relation, Change) else ""
-        return f"{hidden}mean of {', '.join(columns) if few else f'{len(columns)} columns'}"[:200]
+        asked = ", ".join(columns) if few else f"{len(columns)} columns"
+        return f"{hidden}{what} of {asked}"[:200]
 
     @property
     def totals(self) -> MeanTotals:

@@ -49,6 +49,8 @@ _ENDS = {  # pydantic's names of a number beyond an end: what is asked for, and 
     "less_than": ("less than", "lt"),
 }
 
+_OTHER_WORDS = {"min": "lower", "max": "upper", "minimum": "lower", "maximum": "upper"}
+
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 
 
@@ -259,7 +261,9 @@ def mistake_of(detail: ErrorDetails) -> str:
     """Return what is wrong, without its place."""
     text = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "extra_forbidden":
-        near = get_close_matches(str(detail["loc"][-1]), _fields(Strict), n=1)
+        given = str(detail["loc"][-1])
+        near = get_close_matches(given, _fields(Strict), n=1, cutoff=0.7)
+        near = [_OTHER_WORDS[given]] if given in _OTHER_WORDS else near
         meant = f" (did you mean {near[0]!r}?)" if near else ""
         text = f"is not a field of a specification{meant}; see docs/specification.md"
     if detail["type"] in _ENDS:
@@ -267,6 +271,8 @@ def mistake_of(detail: ErrorDetails) -> str:
         text = f"is out of range; give {word} {detail['ctx'][end]:.12g}"
     if detail["type"] == "float_type":
         text = "is not a number; write it without quotes, infinity as inf"
+    if detail["type"] in ("model_type", "dict_type"):
+        text = "is no table of fields; write { field = value, … }, as { lower = 0, upper = 1 }"
     if detail["type"] != _TEXT:
         text = text[0].lower() + text[1:]
     return text
