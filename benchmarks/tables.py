@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: S608, ANN401
-"""`python -m benchmarks.tables [ROWS]`: from a table to exact totals, beside the bare aggregates.
+"""`python -m benchmarks.tables [ROWS] [word …]`: a table's exact totals, beside bare aggregates.
 
 Bare is DuckDB's own query for the same columns, without clipping, quantising, or care for what is
 missing. Both are taken in turn, several times; a figure is the median of the ratios of pairs. The
 target of each is 1.5, of the time on the clock; that of processors stands beside it, which others
 at work on the machine move less. What the plan needs of noise is not part of it: a draw does not
 grow with rows. Then what reading alone takes, and clipping and quantising in DuckDB's SQL; and four
-questions in one pass, beside a pass each.
+questions in one pass, beside a pass each. Words choose rows whose names hold one of them, alone.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def parts(path: Path, connection: Any) -> None:
         print("| " + " | ".join(cells) + " |", flush=True)
 
 
-def main(count: int) -> None:
+def main(count: int, words: list[str]) -> None:
     """Print a row for each figure: ours, bare, and the median of the ratios of pairs."""
     print("| totals | table | ours, s | bare, s | ratio | of processors | target | |")
     print("|---|---|---:|---:|---:|---:|---:|---|")
@@ -219,6 +219,8 @@ def main(count: int) -> None:
         connection.register("held", held)
         for where, name, given in (("Parquet", f"'{path}'", path), ("memory", "held", held)):
             for label, ours, bare in rows(name):
+                if words and not any(word in label for word in words):
+                    continue
                 found = compared(
                     lambda: ours(given),  # noqa: B023 (run at once)
                     lambda: connection.sql(bare).to_arrow_table(),  # noqa: B023
@@ -226,6 +228,8 @@ def main(count: int) -> None:
                 verdict = "PASS" if float(found[2]) <= TARGET else "FAIL"
                 cells = (label, where, *found, TARGET, verdict)
                 print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+        if words:
+            return
         print("\n| ten columns of Parquet | s | averages, s | ratio | of processors |")
         print("|---|---:|---:|---:|---:|")
         parts(path, connection)
@@ -234,4 +238,6 @@ def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(float(sys.argv[1])) if len(sys.argv) > 1 else ROWS)
+    given = sys.argv[1:]
+    number = int(float(given.pop(0))) if given and given[0][0].isdigit() else ROWS
+    main(number, given)

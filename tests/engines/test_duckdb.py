@@ -13,8 +13,10 @@ import pyarrow as pa
 import pytest
 
 from lownoise.engines.counts import records_query
-from lownoise.engines.opening import opened
+from lownoise.engines.opening import opened, source_of
 from lownoise.engines.source import Columns
+from lownoise.engines.tables import UnitTable
+from lownoise.privacy.units import PrivacyUnit
 from lownoise.questions.attributes import attributes
 
 TEXTS = ["m", *["M"] * 1000, "É", "é", "e", "", None]
@@ -44,6 +46,19 @@ def test_no_collation_makes_two_texts_one(of_file, tmp_path):
             dict(zip(groups.keys.texts[0].to_pylist(), groups.counts.tolist(), strict=True))
         )
     assert found == Counter(TEXTS)
+
+
+def test_our_own_connection_makes_several_batches_ahead_and_a_user_s_is_left_as_it_is():
+    """With room for less than a batch the engine's threads wait until one of ours has taken it."""
+    rows = pa.table({"x": np.arange(9.0), "u": np.arange(9)})
+    setting = "SELECT current_setting('streaming_buffer_size')"
+    user = ibis.duckdb.connect()
+    before = user.con.execute(setting).fetchone()
+    user.con.execute("CREATE TABLE held AS SELECT range::DOUBLE x FROM range(9)")
+    assert list(opened(user.table("held"), Columns(["x"])).batches(["x"]))
+    assert user.con.execute(setting).fetchone() == before
+    ours = source_of(UnitTable(rows, PrivacyUnit("u", 3)), ["x"]).connection.con
+    assert ours.execute(setting).fetchone() == ("61.0 MiB",)  # 64 MB
 
 
 def test_another_query_on_the_connection_cuts_no_rows_off():

@@ -38,6 +38,8 @@ _BATCH = 1 << 17  # rows
 _ODD = rf"^((?i:{'|'.join(WORDS)})$|[ \t\n\v\f\r]*0[xXbB])"
 # DuckDB would draw one of its own, at the pace of the data
 NO_BAR = "SET enable_progress_bar = false"
+# several batches: with less, 1 MB by default, its threads would wait until each has been taken
+_AHEAD = "SET streaming_buffer_size = '64MB'"
 _ONE_AT_A_TIME = Lock()  # of our own queries, on connections of users
 
 
@@ -272,4 +274,5 @@ def connected(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
 
     connection = ibis.duckdb.connect(*arguments, **keywords)
     connection.con.execute(NO_BAR)
+    connection.con.execute(_AHEAD)
     return connection
