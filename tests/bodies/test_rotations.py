@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.noise.fitting import gaussian_mean
+from lownoise.noise.gaussian import gaussian_mean
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import ADD_REMOVE
 from lownoise.sets.bodies import SectionBody

@@ -23,7 +23,7 @@ import lownoise as ln
 import sparks
 from designs import pairwise_design
 from lownoise.engines import spark
-from lownoise.engines.unchanged import unchanged
+from lownoise.engines.opening import unchanged
 from lownoise.errors import EngineError, TableError
 
 ROWS, OLD, NEW = 60, 1, 9
@@ -121,7 +121,7 @@ def befallen_by(folder, ending, several, kind, act, at):
 
 def looks(names):
     """Return the step behind the first look, and of the other, if there is one, the first."""
-    own = [k for k, name in enumerate(names, 1) if "unchanged.py:_seen:" in name]
+    own = [k for k, name in enumerate(names, 1) if "opening.py:_seen:" in name]
     return [own[1], *own[2:3]]
 
 

@@ -11,7 +11,7 @@ import pytest
 import lownoise as ln
 from lownoise.certificate.tables import ParityDual
 from lownoise.errors import PlanError
-from lownoise.noise.fitting import gaussian_summed
+from lownoise.noise.gaussian import gaussian_summed
 from lownoise.noise.parity import gaussian_parity
 from lownoise.sensitivity.residuals.cost import ParityChanges, parity_costs
 

@@ -14,7 +14,7 @@ import lownoise as ln
 from cases import CASES, ORDERS
 from lownoise.engines import Totals
 from lownoise.errors import PlanError, TableError
-from lownoise.noise.fitting import gaussian_mean
+from lownoise.noise.gaussian import gaussian_mean
 from lownoise.noise.means import coding_for
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.sensitivity.factors import DiagonalShape

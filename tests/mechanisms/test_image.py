@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise.errors import FileError, PlanError
-from lownoise.noise.fitting import gaussian_mean
+from lownoise.noise.gaussian import gaussian_mean
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 
 MANY = ln.Zonotope(np.random.default_rng(3).normal(size=(25, 3)))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import lownoise as ln
 from lownoise.engines import Totals
 from lownoise.errors import FileError, PlanError, QuestionError
-from lownoise.noise.fitting import gaussian_mean
+from lownoise.noise.gaussian import gaussian_mean
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.sensitivity.factors import DenseShape
 

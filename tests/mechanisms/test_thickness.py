@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from lownoise.noise.fitting import thickened
+from lownoise.noise.gaussian import thickened
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 
 THIN = 2.0**-12

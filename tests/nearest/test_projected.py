@@ -13,8 +13,7 @@ from scipy import optimize
 import lownoise as ln
 from lownoise import report
 from lownoise.errors import FileError, LownoiseError, PlanError
-from lownoise.nearest.marginals import given_tables, metric_of
-from lownoise.nearest.tables import Tables, maximal
+from lownoise.nearest.tables import Tables, given_tables, maximal, metric_of
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release.execution import execute
 from lownoise.solvers.nonnegative import nearest_tables

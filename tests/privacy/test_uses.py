@@ -38,13 +38,13 @@ from lownoise.privacy import (
     pure_curve,
     zcdp_curve,
 )
-from lownoise.privacy.composition import (
+from lownoise.privacy.readings import within
+from lownoise.privacy.shared import (
     ball_delta_up,
     ball_parameter_down,
     response_delta_up,
     response_parameter_down,
 )
-from lownoise.privacy.readings import within
 from lownoise.release.execution import charged
 from lownoise.report.records import account
 from lownoise.spec import read_spec

@@ -14,7 +14,7 @@ from lownoise import report
 from lownoise.errors import PlanError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.report import spelling
-from lownoise.report.intervals import intervals
+from lownoise.report.lines import intervals
 from lownoise.report.parts import Chart, Figures, Table
 from report.members import RUDE, words
 from report.test_contract import check_page

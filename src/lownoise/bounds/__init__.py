@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lower bounds on error, one theorem a function: for unbiased mechanisms, for ε-DP ones."""
 
-from lownoise.bounds.asymptotic import divergence_up
 from lownoise.bounds.bound import HARDT_TALWAR, HENZINGER, NIKOLOV_TANG, Bound
 from lownoise.bounds.local import ball_local, published_local, unbiased_local
 from lownoise.bounds.means import (
@@ -14,6 +13,7 @@ from lownoise.bounds.means import (
     volume_lower_bound,
 )
 from lownoise.bounds.unbiased import (
+    divergence_up,
     may_have_room,
     unbiased_add_remove,
     unbiased_substitute,

@@ -15,8 +15,8 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from lownoise.bounds.asymptotic import expm1
 from lownoise.bounds.local import three_laws, unbiased_local
+from lownoise.bounds.unbiased import expm1
 from lownoise.numbers.rounding import grown, shrunk
 
 _CUTS = 120  # values of a that are tried; each is a proof

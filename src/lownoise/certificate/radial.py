@@ -18,6 +18,8 @@ uniform point of the sphere of radius u is within 1 of a point at distance r fro
 r, linear between nodes, N = d∫t⁻(u)u^{d−1}du and P = d∫t⁺(r)r^{d−1}dr. Where e^ε·P ≤ N, the test
 t⁺(r)·t⁻(u)/(N·p(r, u)) at ‖z‖ = r, ‖z − s‖ = u adds t or more to A and costs Λδ, Λ its greatest
 value: E‖Z‖² ≥ ν − (λ + Λ)δ.
+
+This is what several numbers need, `radial_line` what one does; of both, files have the fields.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
+from lownoise.certificate.radial_line import LineProof
 from lownoise.certificate.radial_transfer import Caps, Transfer, over_lines
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import mul_up, up
@@ -283,3 +286,30 @@ class _Check:
     def _outer(self, radius: Any) -> tuple[Any, Any]:  # noqa: ANN401
         """Return c over the interval and its slopes there."""
         return over_lines(self.proof.radii, self.radii, self.cosines, self.slopes, radius)
+
+
+AdditiveProof = RadialProof | LineProof
+
+
+def proof_from_fields(
+    fields: dict[str, Any], dimension: int, epsilon: float, delta: float
+) -> AdditiveProof:
+    """Return the proof whose `fields` these are; whether it holds, it decides itself.
+
+    Args:
+        fields: as its method of that name returned them.
+        dimension: d, of the noise.
+        epsilon: ε.
+        delta: δ.
+
+    Raises:
+        KeyError, TypeError, ValueError: where they are no such fields.
+    """
+    if dimension == 1:
+        names = ("end", "level", "below", "above")
+        return LineProof(epsilon, delta, *(float(fields[name]) for name in names))
+    radii, cosines, transfer = (
+        tuple(map(float, fields.get(name, ()))) for name in ("radii", "cosines", "transfer")
+    )
+    multiplier, level = (float(fields[name]) for name in ("multiplier", "level"))
+    return RadialProof(dimension, epsilon, delta, radii, cosines, multiplier, level, transfer)

@@ -2,6 +2,11 @@
 """Whatever a user gives as a table becomes a source, on the engine that it is of.
 
 Nothing is opened twice, and no row is read: what is wrong with a table is known from its schema.
+Files that somebody writes to while they are read are refused: rows of two tables are no table.
+
+A pass over a file opens it several times (its header, its row groups, in threads), and a question
+may take several passes. Where the file is another in between, a person who is once in each of both
+may count twice, and more noise than there is would hide that.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ from contextlib import suppress
 from functools import cache, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -33,15 +38,16 @@ from lownoise.engines.tables import (
     kind_of,
     named,
 )
-from lownoise.errors import EngineError, TableError
+from lownoise.errors import EngineError, LownoiseError, TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lownoise.numbers.arrays import Vector
 
 _DATABASE = (".duckdb", ".db")
 _MOST_NAMES = 20  # of tables, in a message
+T = TypeVar("T")
 
 
 def on_spark(table: object) -> bool:
@@ -248,3 +254,56 @@ def _open_database(path: Path, name: str, columns: Columns) -> tuple[Any, Any]:
         view = connection.table(name)
         fit(view, columns)
     return connection, view
+
+
+def unchanged(table: Any, read: Callable[[], T]) -> T:  # noqa: ANN401 (any frame)
+    """Return what is read of a table whose files are the same before and after.
+
+    Which files there are, and of each the place on its disk, its size and when it was last changed.
+    A file of the same size that changes twice within a tick of the file system's clock, before the
+    first look and after it, is not found out; nor is what an address serves.
+
+    Args:
+        table: as `source_of` takes it; what is open already is for its owner to keep as it is.
+        read: reads it, in as many passes as it takes.
+
+    Raises:
+        TableError: as `read` does.
+        EngineError: as `read` does; where a file changed, of the same text.
+    """
+    before = _seen(table)
+    try:
+        found = read()
+    except TableError:
+        if _seen(table) == before:
+            raise
+    else:
+        if _seen(table) == before:
+            return found
+    raise EngineError(failed(table, "read"))
+
+
+def _seen(table: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401
+    """Return what tells the files of a table from others; nothing where it is not of files."""
+    return [(str(path), *_stamp(path)) for path in _paths(table)]
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        own = path.stat()
+    except (OSError, ValueError):
+        return ()
+    return own.st_dev, own.st_ino, own.st_size, own.st_mtime_ns, own.st_ctime_ns
+
+
+def _paths(table: Any) -> list[Path]:  # noqa: ANN401
+    """Return the paths of a table's files; of a database's table, the database."""
+    try:
+        if isinstance(table, (str, PathLike, list, tuple)):
+            table = Table(table)
+        if not isinstance(table, Table):
+            return []
+        return [file.path for file in found_files(table) if file.address is None]
+    except (LownoiseError, OSError):
+        one = isinstance(table, Table) and not isinstance(table.path, tuple)
+        return [Path(str(table.path).partition("::")[0])] if one else []

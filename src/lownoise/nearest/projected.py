@@ -11,7 +11,7 @@ import numpy as np
 
 from lownoise.errors import PlanError, quoted
 from lownoise.nearest.answers import AbstractAnswers, TableAnswers, answers_of
-from lownoise.nearest.marginals import Metric, given_tables, metric_of
+from lownoise.nearest.tables import Metric, given_tables, metric_of
 from lownoise.numbers.arguments import checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.questions import Marginals, Mean

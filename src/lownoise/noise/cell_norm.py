@@ -20,11 +20,10 @@ from lownoise.errors import PlanError
 from lownoise.noise.abstract import distance_within
 from lownoise.noise.discrete_k_norm import DiscreteKNormNoise, is_table
 from lownoise.noise.discrete_staircase import DiscreteStaircaseNoise
-from lownoise.noise.marginal_noise import grid_step, marginal_mechanism
+from lownoise.noise.marginal_noise import AbstractRoundNoise, grid_step, marginal_mechanism
 from lownoise.noise.marginals import AbstractLayout
 from lownoise.noise.mechanism import covering
 from lownoise.noise.pure import KNormNoise
-from lownoise.noise.round import AbstractRoundNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy.units import rows_of
 from lownoise.questions import Queries

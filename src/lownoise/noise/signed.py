@@ -22,10 +22,9 @@ from lownoise.errors import PlanError
 from lownoise.noise.abstract import Loss, quotient_up
 from lownoise.noise.geometric import GeometricNoise
 from lownoise.noise.independent import LaplaceNoise
-from lownoise.noise.marginal_noise import Parts, grid_step, marginal_mechanism
+from lownoise.noise.marginal_noise import AbstractRoundNoise, Parts, grid_step, marginal_mechanism
 from lownoise.noise.marginals import CHUNK, AbstractLayout
 from lownoise.noise.mechanism import covering
-from lownoise.noise.round import AbstractRoundNoise
 from lownoise.noise.units import of_one_row, times_up
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import fraction_up, sqrt_up

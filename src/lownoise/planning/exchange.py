@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.certificate import order_norm
-from lownoise.noise.fitting import beside, gaussian_mean
+from lownoise.noise.gaussian import beside, gaussian_mean
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.gaussian import checked_weights, full_shape, plan_mean, with_least

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.errors import PlanError, quoted
-from lownoise.noise.fitting import gaussian_mean, gaussian_summed
+from lownoise.noise.gaussian import gaussian_mean, gaussian_summed
 from lownoise.noise.ordered import ordered_mechanism
 from lownoise.noise.parity import gaussian_parity
 from lownoise.noise.product import product_mechanism

@@ -16,7 +16,7 @@ from lownoise.errors import PlanError
 from lownoise.kinds import resolved
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import NOISES
-from lownoise.noise.fitting import grid_steps
+from lownoise.noise.gaussian import grid_steps
 from lownoise.noise.geometric import GeometricNoise
 from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.means import MeanTotals, coding_for

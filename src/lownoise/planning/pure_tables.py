@@ -27,8 +27,8 @@ from lownoise.errors import PlanError, QuestionError
 from lownoise.noise.cell_norm import cell_mechanism, stairs_mechanism, table_mechanism
 from lownoise.noise.discrete_k_norm import MOST_CELLS
 from lownoise.noise.independent import LaplaceNoise
+from lownoise.noise.marginal_noise import answer_variances
 from lownoise.noise.parity import ParityChanges, independent_parity
-from lownoise.noise.round import answer_variances
 from lownoise.noise.signed import LAWS, SIGNED, lattice, signed_mechanism
 from lownoise.numbers.arguments import checked_order
 from lownoise.planning.gaussian import plan_marginals, plan_parity

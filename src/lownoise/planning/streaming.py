@@ -18,7 +18,7 @@ from lownoise.errors import (
     path_of,
     quoted,
 )
-from lownoise.noise.fitting import thickened
+from lownoise.noise.gaussian import thickened
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.comparing import compared
 from lownoise.planning.pure_streams import PURE_STRATEGIES, pure_streams

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a release reveals, how it adds up, and where it is written down."""
 
-from lownoise.privacy.aside import Aside
 from lownoise.privacy.budget import (
     ApproxDP,
     Budget,
@@ -14,7 +13,8 @@ from lownoise.privacy.budget import (
     pure_dp,
     zcdp,
 )
-from lownoise.privacy.choices import Caps
+from lownoise.privacy.choices import Aside, Caps
+from lownoise.privacy.entries import StreamPosition
 from lownoise.privacy.events import (
     ApproxDPEvent,
     ApproxNoiseEvent,
@@ -27,7 +27,6 @@ from lownoise.privacy.events import (
 )
 from lownoise.privacy.ledger import Ledger, Payer, checked_ledger
 from lownoise.privacy.local_budget import LocalDP, local_dp
-from lownoise.privacy.positions import StreamPosition
 from lownoise.privacy.shared import Shared
 
 __all__ = [

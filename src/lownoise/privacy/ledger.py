@@ -26,12 +26,22 @@ from lownoise.errors import (
 )
 from lownoise.numbers.readable import readable
 from lownoise.privacy.budget import Budget, checked_budget
-from lownoise.privacy.entries import RelationName, amounts, check_relation
+from lownoise.privacy.entries import (
+    RelationName,
+    StreamPosition,
+    amounts,
+    check_relation,
+    enter,
+    move,
+    move_use,
+    share,
+    shared_by,
+    stand,
+    take,
+)
 from lownoise.privacy.events import Event, event_from_text, event_to_text
 from lownoise.privacy.ledger_account import Account, accounts_text
-from lownoise.privacy.positions import StreamPosition, enter, move, stand
 from lownoise.privacy.readings import first_reading
-from lownoise.privacy.uses import move_use, share, shared_by, take
 
 if TYPE_CHECKING:
     import sqlite3

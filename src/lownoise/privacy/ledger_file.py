@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from lownoise.errors import BudgetError, LedgerError
 from lownoise.numbers.locked import LockedKind
-from lownoise.privacy import uses
+from lownoise.privacy import entries
 from lownoise.privacy.budget import Budget, budget_from_dict
 from lownoise.privacy.choices import MixedReading, fitting
 from lownoise.privacy.events import event_from_text
@@ -113,7 +113,7 @@ def _check(path: Path, connection: sqlite3.Connection, *, create: bool) -> None:
         _LEDGER.make(connection, _FIRST, version=1)
         _second(connection)
         return
-    version = _LEDGER.expect(path, connection, range(1, uses.VERSION + 1))
+    version = _LEDGER.expect(path, connection, range(1, entries.VERSION + 1))
     _LEDGER.expect_one_name(path)
     if version < _VERSION:
         _second(connection)

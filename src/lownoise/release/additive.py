@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.bounds import Bound
-from lownoise.certificate.additive import proof_from_fields
+from lownoise.certificate.radial import proof_from_fields
 from lownoise.certificate.staircase import least_square_down
 from lownoise.errors import FileError
 from lownoise.noise import AdditiveMechanism
@@ -26,7 +26,7 @@ from lownoise.release.guarantees import brief_up
 from lownoise.sets.bodies import AbstractBody
 
 if TYPE_CHECKING:
-    from lownoise.certificate.additive import AdditiveProof
+    from lownoise.certificate.radial import AdditiveProof
     from lownoise.privacy import Budget
     from lownoise.release.terms import Terms
 

@@ -86,7 +86,7 @@ def execute(
     mechanism, tell = terms.mechanism, progress or silent
 
     def paid() -> tuple[Any, Spend | None]:
-        from lownoise.engines.unchanged import unchanged
+        from lownoise.engines.opening import unchanged
 
         tell(Part(_READING))
         with advised(terms, ledger):
@@ -231,7 +231,7 @@ def execute_together(
     Raises:
         FileError, LedgerError, TableError, EngineError, PlanError: as `execute`.
     """
-    from lownoise.engines.unchanged import unchanged
+    from lownoise.engines.opening import unchanged
 
     check_joint(every, asked)
     for own in every:

@@ -22,7 +22,7 @@ from lownoise.sensitivity.relations import relation_name
 if TYPE_CHECKING:
     from lownoise.bounds import Bound
     from lownoise.certificate import AbstractDual
-    from lownoise.certificate.additive import AdditiveProof
+    from lownoise.certificate.radial import AdditiveProof
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget, Event, Shared
     from lownoise.privacy.units import PrivacyUnit

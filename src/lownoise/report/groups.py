@@ -12,7 +12,7 @@ import numpy as np
 
 from lownoise.release.readable import free
 from lownoise.report import spelling
-from lownoise.report.intervals import intervals
+from lownoise.report.lines import intervals
 from lownoise.report.marginals import attributes_table
 from lownoise.report.mean import RATIO, MeanView, too_wide, variance_ratio
 from lownoise.report.parts import Column, Prose, Section, Table

@@ -11,7 +11,7 @@ import numpy as np
 
 from lownoise.errors import LownoiseError
 from lownoise.report import spelling
-from lownoise.report.intervals import intervals
+from lownoise.report.lines import intervals
 from lownoise.report.parts import Caution, Column, Figures, Items, Prose, Section, Table, pairs
 from lownoise.report.spelling import shown
 from lownoise.report.view import MOST_ROWS, columns, estimates

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from scipy.optimize import brentq
 
-from lownoise.certificate.additive import proof_from_fields
+from lownoise.certificate.radial import proof_from_fields
 from lownoise.certificate.radial_line import LineProof
 from lownoise.errors import PlanError
 from lownoise.solvers.radial import RadialFit, Staircase, Threshold, covering, usual_moment

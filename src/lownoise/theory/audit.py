@@ -7,7 +7,7 @@ n counts as 1). Let r be the greatest of them.
 * Gaussian noise N(0, Σ) on the mean has the density ratio of N(0, 1) against N(r, 1) at worst: it
   is r-GDP and (r²/2)-zCDP, and no less (002, Lemma 13).
 * *Any* unbiased ρ-zCDP mechanism has √Var θᵀ𝓜 ≥ κh_S(θ) on every dataset, κ = 1/(n√D) with D of
-  `bounds.asymptotic` (under `add_remove` e^{2ρ} − 1), so κS ⊂ √Σ·B₂ (002, Lemma 35): r² ≤ D. A
+  `bounds.unbiased` (under `add_remove` e^{2ρ} − 1), so κS ⊂ √Σ·B₂ (002, Lemma 35): r² ≤ D. A
   change s that is longer refutes the claim, along θ = Σ⁺s.
 * The least ‖std‖_p of Gaussian noise as private is Γ_p(S)/(nr) (002, Theorem 15 and Lemma 36).
 """
@@ -27,7 +27,7 @@ from lownoise.bounds import (
     unbiased_add_remove,
     unbiased_substitute,
 )
-from lownoise.bounds.asymptotic import expm1
+from lownoise.bounds.unbiased import expm1
 from lownoise.certificate import order_norm
 from lownoise.errors import DomainError, PlanError, quoted
 from lownoise.numbers.arguments import checked_order, checked_queries, checked_weights
