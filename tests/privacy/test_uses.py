@@ -246,7 +246,7 @@ def test_ellipsoids_of_many_numbers_gain_from_their_own_mu():
 
 
 @pytest.mark.parametrize(
-    "uses", [0, -1, 10**9, True, 2.5, "3", math.nan, 10**400, [2], np.float64(2)]
+    "uses", [0, -1, 10**9, True, 2.5, "3", math.nan, 10**400, [2], np.float64(2), np.array([2, 3])]
 )
 def test_what_is_no_number_of_uses_is_refused_in_a_line(uses):
     with pytest.raises(PlanError, match=r"^uses=") as caught:

@@ -201,6 +201,13 @@ def test_a_column_is_no_group_of_itself():
         means.release(pd.DataFrame({"x": [0.5]})).quantile(0.5)
 
 
+@pytest.mark.parametrize("column", [["x"], pd.Series(["x"]), {"x": 2}, 3])
+def test_what_is_no_name_of_one_column_is_refused_in_a_line(column):
+    for asked in (ln.Distribution, ln.Histogram):
+        with pytest.raises(QuestionError, match=r"^column=.* is no name of a column; give a text$"):
+            asked(column, [0, 1])
+
+
 def test_the_command_line_prints_quantiles_of_groups(tmp_path):
     question = ln.Distribution("x", [0, 1, 2, 4], by={"sex": ["F", "M"], "old": 2})
     plan = ln.plan(question, budget=ln.zcdp(1e6), relation="add_remove")

@@ -480,6 +480,12 @@ WRONG = {
     "are of units": {"privacy_unit": None, "rows_per_unit": 3},
     "order_by is no list of columns": {"order_by": ["id", "id"]},
     "order_by=3": {"order_by": 3},
+    "order_by=<ndarray>": {
+        "privacy_unit": None,
+        "rows_per_unit": None,
+        "order_by": np.array(["a", "b"]),
+    },
+    "null_unit=<ndarray>": {"null_unit": np.array(["drop", "one"])},
     "null_unit='keep'": {"null_unit": "keep"},
     "is no name of a column": {"privacy_unit": ""},
     "size=9 would be a number of rows": {"relation": "substitute", "size": 9},
