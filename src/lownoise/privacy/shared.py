@@ -391,7 +391,8 @@ def checked_uses(uses: object) -> int | None:
     """
     if uses is None:
         return None
-    number = uses.item() if hasattr(uses, "item") else uses
+    one = hasattr(uses, "item") and getattr(uses, "shape", None) == ()
+    number = uses.item() if one else uses  # type: ignore[attr-defined]  # asked above
     if type(number) is not int or not 1 <= number <= MOST_USES:
         raise PlanError(
             f"uses={quoted(uses)} is no number of releases; give a whole number from 1 to "

@@ -180,6 +180,11 @@ def checked_unit(
         >>> checked_unit("person", 3, "day").order_by
         ('day',)
     """
+    listed = (order_by,) if isinstance(order_by, str) else order_by
+    if not isinstance(listed, (list, tuple)):
+        raise PlanError(f"order_by={quoted(order_by)} is no list of columns; give names")
+    if not isinstance(null, str):
+        raise PlanError(f'null_unit={quoted(null)} is unknown; give "drop" or "one"')
     if column is None:
         if rows is not None or order_by or null != "drop" or total is not None:
             raise PlanError(
@@ -192,9 +197,6 @@ def checked_unit(
             f"privacy_unit={quoted(column)} needs rows_per_unit, the most rows that count of one; "
             "or for ln.Sum unit_total, the bounds of what its rows add up to"
         )
-    listed = (order_by,) if isinstance(order_by, str) else order_by
-    if not isinstance(listed, (list, tuple)):
-        raise PlanError(f"order_by={quoted(order_by)} is no list of columns; give names")
     own: Any = null  # which is checked there
     return PrivacyUnit(column, rows, tuple(listed), own, total=total)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def Distribution(  # noqa: N802 (a question, as people name it)
             f"Distribution.edges={quoted(edges)} is no list of numbers; give [0, 10, 20] for the "
             "ranges from 0 to 10 and from 10 to 20"
         )
-    return _of_column(column, {"edges": listed}, by, outside, {column: "prefix"})
+    return _of_column(column, {"edges": listed}, by, outside, ordered=True)
 
 
 def Histogram(  # noqa: N802 (as above)
@@ -89,7 +89,7 @@ def Histogram(  # noqa: N802 (as above)
         >>> Histogram("pay", {"edges": [0, 1000, 5000]}, outside="extra").cells
         3
     """
-    return _of_column(column, categories, by, outside, None)
+    return _of_column(column, categories, by, outside, ordered=False)
 
 
 def Count(  # noqa: N802 (as above)
@@ -137,8 +137,11 @@ def _of_column(
     categories: Categories,
     by: Mapping[str, Categories] | None,
     outside: str | Mapping[str, object],
-    ordered: dict[str, Literal["prefix"]] | None,
+    *,
+    ordered: bool,
 ) -> Marginals:
+    if not isinstance(column, str):
+        raise QuestionError(f"column={quoted(column)} is no name of a column; give a text")
     if not (by is None or isinstance(by, Mapping)):
         raise QuestionError(
             f"by={quoted(by)} is no mapping from names to categories; give by={{name: categories}}"
@@ -152,7 +155,10 @@ def _of_column(
     own = "Distribution.edges" if ordered else "Histogram.categories"
     with called({f"sizes[{quoted(column)}]": own, "sizes": "by"}):
         return Marginals(
-            {column: categories, **groups}, sets=sets, outside=outside, ordered=ordered
+            {column: categories, **groups},
+            sets=sets,
+            outside=outside,
+            ordered={column: "prefix"} if ordered else None,
         )
 
 

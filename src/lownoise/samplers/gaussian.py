@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from flint import arb
 
-from lownoise.numbers.arrays import Spare
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.normals import (
     CELLS,
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 _UNIT = 2.0**-53
 _LARGEST = 2.0**51  # below it a float and its neighbours resolve a half
 _FIRST_PRECISION = 192
-_BLOCK = 1 << 16
-_spare = Spare(_BLOCK, np.float64)
+_BLOCK = 1 << 15
 
 
 def made_table() -> Vector:
@@ -104,7 +102,7 @@ class Factor(Protocol):
         """Return L·vector; shapes (k,) and (d,)."""
 
     def apply_abs(self, vector: Vector) -> Vector:
-        """Return |L|·vector, rounded to nearest, or more; shapes (k,), and (d,) or one for all."""
+        """Return |L|·vector, rounded to nearest; shapes (k,) and (d,)."""
 
     def row(self, index: int) -> tuple[Integers, Vector]:
         """Return where row `index` is not zero, and its entries there; shapes (j,), (j,)."""
@@ -127,49 +125,24 @@ def rounded_gaussian(shape: Factor, *, randomness: Randomness) -> Integers:
         np.int64(0)
     """
     words = randomness.words(shape.sources)
-    z, error = normals(words)
+    z = np.empty(shape.sources)
+    error = np.empty(shape.sources)
+    for start in range(0, shape.sources, _BLOCK):  # blocks that stay in the cache
+        block = slice(start, start + _BLOCK)
+        z[block], error[block] = normals(words[block])
     settle(words, z, error)
-    for own in _blocks(z.size):
-        (size,) = _spare(len(z[own]))
-        np.abs(z[own], out=size)
-        size *= (shape.longest_row + 3) * _UNIT
-        error[own] += size
     value = shape.apply(z)
+    error += (shape.longest_row + 3) * _UNIT * np.abs(z)
     with np.errstate(invalid="ignore"):  # 0·∞ where there is no noise: left to the slow path
-        doubt = np.broadcast_to(grown(shape.apply_abs(error), CROSS), value.shape)
-    result = np.empty(value.shape, dtype=np.int64)
-    left = [
-        _nearest(value[own], doubt[own], result[own]) + own.start for own in _blocks(value.size)
-    ]
-    if left and (rows := np.concatenate(left)).size:
-        result[rows] = _decide(shape, rows, words, randomness)
-    return result
-
-
-def _blocks(count: int) -> list[slice]:
-    """Return slices that stay in the cache."""
-    return [slice(start, start + _BLOCK) for start in range(0, count, _BLOCK)]
-
-
-def _nearest(value: Vector, doubt: Vector, result: Integers) -> Integers:
-    """Put the nearest integers in `result`, and return where they are in doubt; the value is lost.
-
-    Args:
-        value: numbers, shape (k,).
-        doubt: how far off each may be.
-        result: room for integers, shape (k,); those in doubt are 0.
-    """
-    (nearest,) = _spare(len(value))
-    np.rint(value, out=nearest)
-    value -= nearest
-    np.abs(value, out=value)
-    value += doubt
-    decided = value < 0.5  # noqa: PLR2004
-    decided &= np.abs(nearest, out=value) < _LARGEST
+        doubt = grown(shape.apply_abs(error), CROSS)
+    nearest = np.rint(value)
+    decided = (np.abs(value - nearest) + doubt < 0.5) & (np.abs(value) < _LARGEST)  # noqa: PLR2004
+    nearest[~decided] = 0.0
+    result = nearest.astype(np.int64)
     open_rows = np.flatnonzero(~decided)
-    nearest[open_rows] = 0.0
-    result[:] = nearest
-    return open_rows
+    if open_rows.size:
+        result[open_rows] = _decide(shape, open_rows, words, randomness)
+    return result
 
 
 def _decide(shape: Factor, rows: Integers, words: Words, randomness: Randomness) -> list[int]:

@@ -16,17 +16,17 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast, final
+from typing import TYPE_CHECKING, TypeVar, cast, final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lownoise.numbers.arrays import Integers, Table, Vector
+    from lownoise.numbers.arrays import Integers, Vector
 
+Table = TypeVar("Table", bound=np.ndarray)  # of integers or of floats
 Span = tuple[int, ...]
-_FAR = 2.0**10
 
 
 @final
@@ -75,13 +75,7 @@ class DifferenceFactor:
         return found * self.scale
 
     def apply_abs(self, vector: Vector) -> Vector:
-        """Return |L|·vector; shapes (k,) and (d,).
-
-        Where no entry is far above the mean, at least that: one number for all, shape ().
-        """
-        most = vector.max(initial=0.0)
-        if most < _FAR * vector.mean():
-            return np.asarray(self.longest_row * most * self.scale)
+        """Return |L|·vector; shapes (k,) and (d,)."""
         return sums(vector.reshape(self.copies, *self.sizes), 1).reshape(-1) * self.scale
 
     def row(self, index: int) -> tuple[Integers, Vector]:
@@ -136,11 +130,9 @@ def centered(table: Vector, axis: int) -> Vector:
         array([ 2., -1., -1.])
     """
     shape = (*table.shape[:axis], table.shape[axis] + 1, *table.shape[axis + 1 :])
-    found = np.empty(shape)
-    first, last = _parts(found, axis)
-    mean = table.sum(axis=axis, keepdims=True) / shape[axis]
-    np.subtract(table, mean, out=first)
-    np.subtract(0.0, mean, out=last)
+    found = np.zeros(shape)
+    found[(*(slice(None),) * axis, slice(None, -1))] = table
+    found -= table.sum(axis=axis, keepdims=True) / shape[axis]
     return found
 
 
