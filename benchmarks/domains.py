@@ -118,6 +118,8 @@ def _plans() -> dict[str, Any]:
         far = ln.Box(np.full(d, 10.0), np.full(d, 11.0))
         asked[f"mean over [10, 11], {d}"] = ln.Mean(names(d), far)
         asked[f"sum over [10, 11], {d}"] = ln.Sum(names(d), far)
+    widths = np.arange(1, 21) / 4
+    asked["sum over [w/4, w], 20"] = ln.Sum(names(20), ln.Box(widths / 4, widths))
     return asked
 
 

@@ -26,16 +26,19 @@ import numpy as np
 
 from lownoise.engines import AbstractCoding, Coding, ListCoding
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import grown, growth
+from lownoise.numbers.rounding import FEW, grown, growth
 from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricPoints, image_body
 from lownoise.sets.domains.image import Image
 from lownoise.sets.unit_balls import NormBall, product_ball
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 _RECORDS = 1 << 12  # records, of whose pairs none is left out
 _ENTRIES = 1 << 16  # of all such pairs together
@@ -139,17 +142,42 @@ def _tilted(pairs: AbstractBody, rows: Vector) -> AbstractBody:
         return pairs
     squares = np.maximum(np.einsum("ij,ij->j", image, image), np.finfo(float).tiny)
 
-    def tilted(start: Vector, tilt: float) -> tuple[float, Vector]:
-        y = start.copy()
-        y[-1] *= 2.0**tilt
-        most = float(np.linalg.eigvalsh((image / y) @ image.T)[-1])
-        return pairs.base.energy_up(y) * most, y
-
-    found = []
-    for start in (squares, np.full_like(squares, np.mean(squares))):
-        best = min((tilted(start, tilt)[0], tilt) for tilt in _TILTS)
-        for step in _FINER:
-            tries = [(tilted(start, best[1] + way)[0], best[1] + way) for way in (-step, step)]
-            best = min(best, *tries)
-        found.append((*tilted(start, best[1]),))
+    found = [
+        _best_tilt(pairs.base, image, start)
+        for start in (squares, np.full_like(squares, np.mean(squares)))
+    ]
     return pairs.with_multipliers(frozen(min(found, key=lambda own: own[0])[1]))
+
+
+def _best_tilt(base: AbstractUnitBall, image: Vector, start: Vector) -> tuple[float, Vector]:
+    """Return a bound in floats, and the coefficients that have it, all but the last of `start`.
+
+    Of (image/y)·imageᵀ the last coefficient has a part of rank one: many are looked at together.
+    """
+    rest = (image[:, :-1] / start[:-1]) @ image[:, :-1].T
+    last = np.outer(image[:, -1], image[:, -1]) / start[-1]
+    alone = np.append(start[:-1], 0.0)
+    energies = base.energy_up(alone), base.energy_up(start)
+    adds = math.isclose(energies[1], energies[0] + start[-1], rel_tol=FEW)  # as it does of cubes
+
+    def bounds(tilts: Sequence[float]) -> list[tuple[float, float]]:
+        times = 2.0 ** np.asarray(tilts)
+        most = np.linalg.eigvalsh(rest + last / times[:, None, None])[:, -1]
+        if adds:
+            energy = energies[0] + times * start[-1]
+        else:
+            energy = np.array(
+                [base.energy_up(alone + _at_end(alone, t * start[-1])) for t in times]
+            )
+        return [(float(e), tilt) for e, tilt in zip(most * energy, tilts, strict=True)]
+
+    best = min(bounds(_TILTS))
+    for step in _FINER:
+        best = min(best, *bounds([best[1] - step, best[1] + step]))
+    return best[0], alone + _at_end(alone, start[-1] * 2.0 ** best[1])
+
+
+def _at_end(like: Vector, number: float) -> Vector:
+    found = np.zeros_like(like)
+    found[-1] = number
+    return found

@@ -100,7 +100,7 @@ def check_coming(mean: Mean) -> None:
         DomainError: as said.
     """
     try:
-        pivots = mean.coordinates().pivots
+        pivots = mean.coordinates().pivots[:1]  # known of one coordinate, known of all
         mean.domain.symmetrized(pivots, np.ones(pivots.size))
     except DomainError as error:
         raise DomainError(str(error).replace("relation=", "Sum.domain=")) from None

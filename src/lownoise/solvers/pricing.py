@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.arrays import triangle_of
+from lownoise.sets.halves import halves
 from lownoise.sets.pairs import farthest_pairs
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class PointVertices(AbstractVertices):
     def __init__(self, points: Vector, *, moves: bool) -> None:
         self._points = points
         self._moves = moves
+        self._halves = halves(points)
         self._bounds: Vector | None = None
         self._last: tuple[Vector, Vector] | None = None
 
@@ -126,7 +128,7 @@ class PointVertices(AbstractVertices):
             weights = _weigh(self._points, inverse, moves=self._moves)
             heavy = np.argpartition(-weights, wanted)[:wanted]
             return _spanning(self._points, np.sort(heavy), inverse, middle if self._moves else None)
-        distance = _norms(self._points, inverse, middle)
+        distance = self._distances(inverse, middle)
         far = np.argpartition(-distance, wanted // 2)[: wanted // 2]
         chosen = np.union1d(far, _extremes(_sample(self._points), inverse) * _stride(self._points))
         return _spanning(self._points, chosen, inverse, middle if self._moves else None)
@@ -137,10 +139,10 @@ class PointVertices(AbstractVertices):
 
     def price(self, inverse: Vector, mean: Vector, beyond: float, wanted: int) -> Priced:
         """Return the points that stand out."""
-        few = len(self._points) <= _FEW
-        bounds = None if few else _carried(self._bounds, self._last, inverse, mean)
+        anew = len(self._points) <= _FEW or self._halves is not None
+        bounds = None if anew else _carried(self._bounds, self._last, inverse, mean)
         if bounds is None:
-            bounds = _norms(self._points, inverse, mean)
+            bounds = self._distances(inverse, mean)
         else:
             # nothing below `level` can be the farthest
             top = np.argpartition(-bounds, min(wanted, bounds.size - 1))[: wanted + 1]
@@ -153,6 +155,12 @@ class PointVertices(AbstractVertices):
             out = out[np.argpartition(-bounds[out], wanted)[:wanted]]
         out = out[np.argsort(-bounds[out])]
         return Priced(float(np.max(bounds)), out)
+
+    def _distances(self, inverse: Vector, mean: Vector) -> Vector:
+        """Return ‖inverse·(x − mean)‖ for every point."""
+        if self._halves is None:
+            return _norms(self._points, inverse, mean)
+        return np.sqrt(np.maximum(self._halves.squares(inverse, mean), 0.0))
 
 
 @final
@@ -258,7 +266,8 @@ def _weigh(points: Vector, inverse: Vector, *, moves: bool) -> Vector:
 
 
 def _stride(points: Vector) -> int:
-    return max(len(points) // _SAMPLE, 1)
+    # odd, so that corners in the order of their signs are seen with each sign of each
+    return max(len(points) // _SAMPLE, 1) | 1
 
 
 def _sample(points: Vector) -> Vector:

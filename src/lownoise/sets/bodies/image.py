@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self, final
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 _FEW_ROWS = 16
+# corners that something holds: the same ones are not listed again
+_HELD: WeakValueDictionary[tuple[tuple[int, ...], bytes], SymmetricPoints] = WeakValueDictionary()
 _MOST_GENERATORS = 21  # whose 2^20 pairs of opposite corners are listed
 
 
@@ -378,8 +381,12 @@ def image_body(factor: Vector, base: AbstractUnitBall) -> ImageBody | SymmetricP
         return SymmetricPoints(frozen(factor.T.copy()))
     if not math.isinf(order) or base.dimension > _MOST_GENERATORS:
         return ImageBody(factor, base)
-    corners = np.tile(factor[:, 0], (1 << (base.dimension - 1), 1))
+    known = _HELD.get(key := (factor.shape, factor.tobytes()))
+    if known is not None:
+        return known
+    corners = np.empty((1 << (base.dimension - 1), len(factor)))
+    corners[0] = factor[:, 0]
     for j, generator in enumerate(factor.T[1:]):
         np.subtract(corners[: 1 << j], generator, out=corners[1 << j : 2 << j])
         corners[: 1 << j] += generator
-    return SymmetricPoints(frozen(corners), ImageBody(factor, base))
+    return _HELD.setdefault(key, SymmetricPoints(frozen(corners), ImageBody(factor, base)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown, growth
 from lownoise.sets.bodies.abstract import AbstractBody
+from lownoise.sets.halves import Halves, halves
 from lownoise.sets.norms.choice import of_differences, of_points
 from lownoise.sets.pairs import farthest_pairs
 
@@ -50,8 +52,12 @@ class AbstractPointBody(AbstractBody):
 
     @property
     def spanning(self) -> Vector:
-        """The points themselves."""
-        return self.points
+        """The points themselves, or of a long list of sums some that span as much."""
+        return self.points if self._halves is None else self._halves.cross
+
+    @cached_property
+    def _halves(self) -> Halves | None:
+        return halves(self.points)
 
     def vertices(self, indices: Integers) -> Vector:
         """Return the vertices of those indices, shape (k, d)."""
@@ -63,12 +69,18 @@ class AbstractPointBody(AbstractBody):
 
     def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·(x − center)‖ over the points."""
-        longest, extent = _longest(self.points, matrix, center)
-        return _outward(longest, matrix, extent)
+        if self._halves is None:
+            return _outward(*_longest(self.points, matrix, center), matrix)
+        # no other point has the longest image
+        outer = self.points[self._halves.outer(matrix, center)]
+        longest, _ = _longest(outer, matrix, center)
+        return _outward(longest, self._halves.extent_up(np.eye(self.dimension), center), matrix)
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·(x − center)| over the points, row by row."""
-        return _extent(self.points, matrix, center)
+        if self._halves is None:
+            return _extent(self.points, matrix, center)
+        return self._halves.extent_up(matrix, center)
 
     def replaced(self, points: Vector) -> Self:
         """Return the same kind of body of other points, shape (N, r)."""
@@ -194,7 +206,7 @@ class PointDifferences(AbstractPointBody):
         about -= np.mean(about, axis=0)
         np.maximum(extent, np.max(np.abs(about), axis=0), out=extent)
         # each of the two images is off by half of what `_outward` adds to a difference
-        return _outward(farthest_pairs(about @ matrix.T).longest, matrix, 2 * extent)
+        return _outward(farthest_pairs(about @ matrix.T).longest, 2 * extent, matrix)
 
     def sensitivity_up(self, norm: AbstractNorm) -> float:
         """Return at least max ‖x − y‖: what the norm says of differences."""
@@ -225,13 +237,13 @@ def _longest(points: Vector, matrix: Vector, center: Vector) -> tuple[float, Vec
     return float(np.sqrt(longest)), extent
 
 
-def _outward(longest: float, matrix: Vector, extent: Vector) -> float:
+def _outward(longest: float, extent: Vector, matrix: Vector) -> float:
     """Return `longest` plus what rounding of the images can have hidden.
 
     Args:
         longest: the greatest float norm of an image.
-        matrix: shape (r, d).
         extent: the greatest absolute coordinates that were multiplied, shape (d,).
+        matrix: shape (r, d).
     """
     r, d = matrix.shape
     hidden = growth(d + 3) * float(np.linalg.norm(np.abs(matrix) @ extent))
