@@ -3,9 +3,13 @@
 
 Every question is asked of d columns under every ε and δ; each mechanism's ‖standard deviations‖₂ is
 printed over the lower bound that the best of them is bound by. `--quick` takes few columns at
-ε = 1; `--rows FILE` keeps every row as soon as it is there, and goes on where it was stopped;
-`--peer PYTHON` names an interpreter that has opendp and diffprivlib: what they add to means
-of [0, 1] stands beside ours.
+ε = 1; `--asked`, `--columns`, `--epsilon` and `--delta` choose rows; `--rows FILE` keeps every row
+as soon as it is there, and goes on where it was stopped; `--peer PYTHON` names an interpreter that
+has opendp and diffprivlib: what they add to means of [0, 1] stands beside ours.
+
+One cell of docs/budgets.md is one row; those of categories at ε = 8 are
+
+    python -m benchmarks.budgets --asked categories --columns 16 128 --epsilon 8
 """
 
 from __future__ import annotations
@@ -109,11 +113,21 @@ def peers_of(rows: list[Row], python: str) -> Iterator[Row]:
         yield Row(row.asked, row.d, row.epsilon, row.delta, row.bound, {**row.errors, **more})
 
 
-def rows_of(*, quick: bool, kept: Path | None = None) -> Iterator[Row]:
-    """Yield all rows; `kept` has those that need not be made again.
+@dataclass(frozen=True)
+class Chosen:
+    """Which rows: every question that is named, of so many columns, under every budget."""
+
+    asked: tuple[str, ...] = tuple(QUESTIONS)
+    sizes: tuple[int, ...] = SIZES
+    epsilons: tuple[float, ...] = EPSILONS
+    deltas: tuple[float, ...] = DELTAS
+
+
+def rows_of(chosen: Chosen, kept: Path | None = None) -> Iterator[Row]:
+    """Yield the chosen rows; `kept` has those that need not be made again.
 
     Args:
-        quick: whether few are enough.
+        chosen: which.
         kept: a file of rows, a JSON object a line, which is added to.
     """
     known = {}
@@ -121,8 +135,7 @@ def rows_of(*, quick: bool, kept: Path | None = None) -> Iterator[Row]:
         for line in kept.read_text(encoding="utf-8").splitlines():
             row = Row(**json.loads(line))
             known[row.asked, row.d, row.epsilon, row.delta] = row
-    sizes, epsilons = (QUICK, (1.0,)) if quick else (SIZES, EPSILONS)
-    for own in product(QUESTIONS, sizes, epsilons, DELTAS):
+    for own in product(chosen.asked, chosen.sizes, chosen.epsilons, chosen.deltas):
         if own not in known and kept is not None:
             known[own] = row_of(*own)
             with kept.open("a", encoding="utf-8") as file:
@@ -130,15 +143,41 @@ def rows_of(*, quick: bool, kept: Path | None = None) -> Iterator[Row]:
         yield known[own] if own in known else row_of(*own)
 
 
-def main() -> int:
+def chosen_by(given: argparse.Namespace) -> Chosen:
+    """Return the rows that a command line asks for.
+
+    Raises:
+        SystemExit: where no question has a word that was given.
+    """
+    words = given.asked or [""]
+    asked = tuple(name for name in QUESTIONS if any(word in name for word in words))
+    if not asked:
+        raise SystemExit(f"--asked {' '.join(words)} names none of {', '.join(QUESTIONS)}")
+    return Chosen(
+        asked=asked,
+        sizes=tuple(given.columns or (QUICK if given.quick else SIZES)),
+        epsilons=tuple(given.epsilon or ((1.0,) if given.quick else EPSILONS)),
+        deltas=tuple(given.delta or DELTAS),
+    )
+
+
+def parser_of() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--peer", metavar="PYTHON", help="an interpreter with opendp, diffprivlib")
     parser.add_argument("--quick", action="store_true", help="few columns, ε = 1")
     parser.add_argument("--rows", metavar="FILE", type=Path, help="where rows are kept")
-    given = parser.parse_args()
+    parser.add_argument("--asked", metavar="WORD", nargs="+", help="questions that have a word")
+    parser.add_argument("--columns", metavar="D", nargs="+", type=int, help="how many columns")
+    for name in ("--epsilon", "--delta"):
+        parser.add_argument(name, metavar="X", nargs="+", type=float, help="of the budgets")
+    return parser
+
+
+def main() -> int:
+    given = parser_of().parse_args()
+    chosen, rows = chosen_by(given), []
     print(" | ".join(HEAD))
-    rows = []
-    for row in rows_of(quick=given.quick, kept=given.rows):
+    for row in rows_of(chosen, given.rows):
         rows.append(row)
         print(" | ".join(row.cells()), flush=True)
     if given.peer:

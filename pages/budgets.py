@@ -20,6 +20,7 @@ from benchmarks.budgets import (
     PEERS,
     QUESTIONS,
     SIZES,
+    Chosen,
     Row,
     peers_of,
     row_of,
@@ -215,7 +216,7 @@ def main() -> int:
         wanted["peers"] = lambda: peers(given.peer)
     found: list[Row] = []
     if not given.parts or {"map", "figure"} & set(given.parts):
-        found = [*rows_of(quick=False, kept=given.rows)]
+        found = [*rows_of(Chosen(), given.rows)]
         wanted["map"] = lambda: map_of(found)
     for name, body in wanted.items():
         text = written(PAGE.read_text(encoding="utf-8"), name, body())

@@ -81,3 +81,14 @@ def test_what_accounts_charge_is_what_is_printed():
         assert set(event.readings) <= paid
         # with a δ aside what is paid without one is paid, too
         assert paid - set(event.readings) <= {"aside", *(("basic",) if asked else ())}
+
+
+def test_a_cell_of_the_map_is_printed_by_a_command():
+    asked = ["--asked", "categories", "--columns", "2", "--epsilon", "1", "--delta", "0"]
+    (row,) = budgets.rows_of(budgets.chosen_by(budgets.parser_of().parse_args(asked)))
+    stated = next(own for own in MAP if own[:3] == ["one of d + 1 categories", "2", "0"])
+    assert page.least(row) == stated[3 + budgets.EPSILONS.index(1.0)]
+    with pytest.raises(SystemExit, match="names none of means"):
+        budgets.chosen_by(budgets.parser_of().parse_args(["--asked", "medians"]))
+    everything = budgets.chosen_by(budgets.parser_of().parse_args([]))
+    assert everything == budgets.Chosen()
