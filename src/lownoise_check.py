@@ -382,7 +382,8 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
                 return sum((F(h << noise.over, s) ** 2 for h, s in each(half, own) if h), ZERO) <= limit
             apart = [[(b - a) * (i == j) for j in range(len(own))] for i, (a, b) in enumerate(ends) if b > a]
             rows = [[a + b for a, b in ends] + [2 * count] * self.lifted, *apart]  # ±1 times each: twice the changes
-            seen = times(rows if self.counted else undecided("a box's dense noise"), turned(noise.turn()))
+            rows = rows if self.counted else [[2 * x for x in row] for row in apart]
+            seen = times(rows, turned(noise.turn()))
             return below(times(seen, turned(seen)), math.floor(limit / (1 + F(1, 1 << 60)) * 4 ** (BITS + 1)), self.hint)
         limit, turn = limit / (1 + F(1, 1 << 60)), turned(noise.turn())
         if self.kind == "points":
@@ -470,19 +471,20 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         return ([[*(x << places for x in e), *f] for e, f in each(embed, lift)]
                 + [[0] * r + [1 << (2 * places)]] * self.lifted), 2 * places
 class Values:  # means, or totals, of a table or of each group: their noise, how answers stray, and what is proved
-    def __init__(self, file: File, question: Any, noise: Any, totals: bool) -> None:
+    def __init__(self, file: File, question: Any, noise: Any, totals: bool, grouped: bool = False) -> None:
         size, drops, given = file.terms["size"], question["drops_missing"], noise["count_step"]
-        lifted, self.infinite = file.counted and not totals, file.infinite
+        counted = file.counted or grouped  # within a group records come and go
+        lifted, self.infinite = counted and not totals, file.infinite
         fields(noise, "noise", f"step count_step pivots embed about {PARTS.get(file.law, 'scales')}")
-        self.own = Records(question, noise, "kind drops_missing", file.counted, lifted)
-        if totals and file.counted:
+        self.own = Records(question, noise, "kind drops_missing", counted, lifted)
+        if totals and counted:
             self.own.totals, self.own.center = True, [0.0] * self.own.d  # what they are about
         self.count = int(1 / single(given, "noise.count_step", 2.0**-52)) if lifted else 0
         fits = size is None if file.counted else type(size) is int and size > 0 and not drops
         if not fits or type(drops) is not bool or (self.count * F(given) != 1 if lifted else given is not None):
             false("size, noise.count_step and question.drops_missing do not fit the relation")
         self.far, self.scales = list[F](), list[F]()
-        self.n, self.answers, steps = 1 if totals or file.counted else size, self.own.answers(noise), self.own.step
+        self.n, self.answers, steps = 1 if totals or counted else size, self.own.answers(noise), self.own.step
         steps, self.plain = steps + [1 / (self.count or 1)] * lifted, file.terms["question"]["kind"] == "queries"
         given = file.terms["weights"] if "weights" in file.terms or not self.plain else [1.0] * self.own.d
         if file.pure:
@@ -676,6 +678,12 @@ class Tables:  # what is asked of a table: weighted orbits of marginals, and the
         weighted = {row: self.asked[row] * v for row, v in self.seen.items()}
         self.summed = (max(weighted.values()) if infinite else  # the square of the deviations' norm, weighted
                        sum((weighted[row] * n for row, n in self.cells.items()), ZERO))
+    def both(self, exact: Any, own: Any, weights: list[float]) -> F:  # the same of values beside counts that are known
+        squares: list[F] = [F(w) ** 2 * v for w, v in each(weights, own.variances)]
+        *sums, count = squares
+        rest: list[F] = [self.asked[row] * v * (1 if self.infinite else self.cells[row]) for row, v in exact.items()]
+        of_sums: F = self.summed * (max(sums) if self.infinite else sum(sums, ZERO))
+        return max(of_sums, max(rest) * count) if self.infinite else of_sums + sum(rest, ZERO) * count
     def proved(self, evidence: Any) -> F:  # at most the least such square at μ = 1
         none, rows = Counter[int](), fields(evidence, "evidence", "cells patterns chances")
         c = dict(each(self.asked, map(F, numbers(rows["cells"], "evidence.cells", -1, 0.0))))
@@ -850,25 +858,49 @@ def check_marginals(file: File) -> None:  # a plan or a release of marginals
     file.told(stated, [*own.seen.values()], own.summed)
     square = own.proved(terms["evidence"])
     file.bounds(own.summed, square, square)
+def shows(run: Any) -> bool:  # whether something is so, where there is another proof if it is not
+    try:
+        return bool(run())
+    except StopError as stop:
+        return False if stop.args[0] == FALSE else undecided(stop.args[1])
 def check_groups(file: File) -> None:  # of means or totals in groups: a table of counts, with a vector for the number 1
     terms, question = file.terms, fields(file.terms["question"], "question", "kind mean total groups")
-    if not file.counted:
-        undecided("groups of a public number of records")
-    noise = fields(terms["noise"], "noise", "values deviations")
-    evidence = fields(terms["evidence"], "evidence", "values tables")
     totals = question["kind"] == "sum_by_groups"
+    if totals and not file.counted:
+        undecided("totals by groups of a public number of records")
+    noise = fields(terms["noise"], "noise", "values deviations")
+    evidence = fields(terms["evidence"], "evidence", "values tables" + " apart" * (not file.counted))
     mean = one_mean(of_kind(question["total"], "question.total", "sum", "mean")["mean"] if totals else question["mean"])
     groups = Tables(of_kind(question["groups"], "question.groups", "marginals", "attributes weights way sets"))
-    own = Values(file, mean, noise["values"], totals)
+    own = Values(file, mean, noise["values"], totals, grouped=True)
     given = numbers(noise["deviations"], "noise.deviations", len(groups.spaces), 0.0)
-    groups.read([F(x) ** 2 for x in given], file.infinite, file.counted)
-    file.say("no change by one neighbour has more than μ", own.covers(file.limit / groups.whole))
+    groups.read([F(x) ** 2 for x in given], file.infinite, True)  # sums of all rows have noise, if their count has none
+    if file.counted:
+        holds = own.covers(file.limit / groups.whole)
+    elif groups.dropping:
+        false("rows outside the categories would change the size, which is public")
+    else:  # a record goes to another group, or changes within one: two proofs of `docs/theory.md`
+        h, other = groups.whole, 2 * (groups.whole - groups.least(groups.rates))
+        within = file.limit / (4 * h) + 1 / own.variances[-1]
+        apart = Records(mean, noise["values"], "kind drops_missing", False, True)  # two of a group: counts stay
+        holds = own.covers(file.limit / max(2 * h, other)) and (
+            shows(partial(own.covers, within)) or apart.covers(own.noise, 0, file.limit / h))
+    file.say("no change by one neighbour has more than μ", holds)
     margins, told = groups.margins(), file.derived["groups"]
     if any(x["by"] != [groups.names[i] for i in row] for x, row in each(told, margins)):
         false("derived.groups are not those that are asked for")
-    seen = [groups.seen[tuple(sorted(groups.kinds[i] for i in row))] for row in margins]
-    stated, squares = [y for x in told for y in x["standard_deviation"]], [x * v for x in seen for v in own.variances]
-    file.told(stated, squares, groups.summed * own.summed([1.0] * len(own.weights)))
+    orbits = [tuple(sorted(groups.kinds[i] for i in row)) for row in margins]
+    stated, ones = [y for x in told for y in x["standard_deviation"]], [1.0] * len(own.weights)
+    if not file.counted:  # how many rows there are is known: its noise is in none of the counts
+        exact = Counter({row: groups.seen[row] - groups.rows[row][()] * groups.variances[()] for row in groups.seen})
+        file.told(stated, [(x[row] * v) for row in orbits for x, v in each(
+            [groups.seen] * (len(ones) - 1) + [exact], own.variances)], groups.both(exact, own, ones))
+        upper, square = single(file.derived["certificate"]["upper"], "upper"), groups.both(exact, own, own.weights)
+        file.say(f"upper = {float(upper):.12g} is at least what the deviations amount to", upper**2 >= square)
+        file.found.append((OPEN, "lower, and lower_bound, of groups of a public number of records"))
+        return
+    squares = [groups.seen[row] * v for row in orbits for v in own.variances]
+    file.told(stated, squares, groups.summed * own.summed(ones))
     square = groups.proved(evidence["tables"])
     (here, least, plain) = own.bounds(evidence["values"])
     file.bounds(groups.summed * here, square * least, square * plain)

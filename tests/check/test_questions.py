@@ -125,6 +125,33 @@ def test_what_was_planned_holds_and_a_part_in_a_million_less_does_not(asked):
             assert any(own.startswith(short) for own in lines), (path, lines)
 
 
+@pytest.mark.parametrize("order", [2.0, np.inf])
+@pytest.mark.parametrize("of", ["box", "points", "ball"])
+def test_of_groups_of_a_public_size_all_but_the_lower_bounds_is_decided(of, order):
+    """What hides them is as tight here as in the plan: a millionth less is refused."""
+    question = ln.Mean(*_domain(of), **GROUPS, outside="extra")
+    asked = {"relation": "substitute", "size": 40, "order": order}
+    text = ln.plan(question, budget=ln.zcdp(0.5), **asked).to_json()
+    status, lines = checker.decide(text)
+    assert status == OPEN
+    assert [own.split()[0] for own in lines] == ["holds"] * 5 + ["open", "CANNOT"]
+    kept = json.loads(text)["terms"]["noise"]["values"]
+    entries = "scale" if "scale" in kept else "factor"
+    for path in ((*HERE, "deviations"), (*VALUES, entries)):
+        edited = changed(text, path, lambda own: scaled(own, 1 - 1e-6))
+        status, lines = checker.decide(edited)
+        assert status == FALSE
+        short = ("FALSE  no change by one neighbour", "FALSE  noise, or evidence, is short")
+        assert any(own.startswith(short) for own in lines), (path, lines)
+    for path, change in (
+        (("derived", "groups", 0, "standard_deviation"), lambda own: scaled(own, 1 - 1e-6)),
+        (("derived", "certificate", "upper"), lambda own: own * (1 - 1e-9)),
+        (("terms", "question", "groups", "attributes", 0, "outside"), lambda _: None),
+        (("terms", "size"), lambda _: None),
+    ):
+        assert checker.decide(changed(text, path, change))[0] == FALSE, path
+
+
 @pytest.mark.parametrize("kind", ["sum", "sum by", "mean by"])
 @pytest.mark.parametrize("of", ["box", "points", "ball"])
 def test_wider_records_do_not_hold(kind, of):
@@ -168,9 +195,9 @@ def test_what_no_neighbour_changes_holds():
     ("question", "relation", "said"),
     [
         (
-            lambda: ln.Mean(["a"], ln.Box([0], [1]), by={"g": 2}, outside="extra"),
+            lambda: ln.Sum(["a"], ln.Box([0], [1]), by={"g": 2}, outside="extra"),
             "substitute",
-            "groups of a public number of records",
+            "totals by groups of a public number of records",
         ),
         (
             lambda: ln.Marginals({"a": 20, "b": 20}, way=2, ordered={"a": "prefix", "b": "prefix"}),
