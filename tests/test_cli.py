@@ -4,6 +4,8 @@
 import json
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 
 import duckdb
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 
 import lownoise as ln
 from command_line import refused, run, started
+from lownoise.cli.output import show_account
 from lownoise.engines.queries import TableQuery
 from lownoise.errors import FileError
 from lownoise.planning import StreamPlan
@@ -307,6 +310,14 @@ def test_an_account_is_shown_in_what_adds_up_and_on_one_line(folder):
         taken = ln.Ledger(path, kind).taken()
         assert set(taken) == {unit}
         assert f"{kind}: spent {unit} {taken[unit]:.6g} of (1, 1e-06)-DP; reading {kind}, " in shown
+    said = " ".join(str(ln.Ledger(path, "caps")).split())
+    assert said in " ".join(shown.split())
+    assert "caps: spent epsilon 0.01, delta 0, mu 0 of (1, 1e-06)-DP; " in said
+    assert str(ln.Ledger(folder / "none", "x")).startswith("Ledger(")
+    with redirect_stdout(StringIO()) as after:  # what a release prints of the account that paid
+        show_account(ln.Ledger(path, "zcdp"))
+    after = " ".join(after.getvalue().split())
+    assert f"spent rho {taken[unit]:.6g} of (1, 1e-06)-DP; reading zcdp, rho " in after
 
 
 def test_a_pure_account_is_opened_charged_and_shown(folder):

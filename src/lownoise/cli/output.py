@@ -118,9 +118,11 @@ def show_release(release: Release) -> None:
 
 def show_account(account: Ledger | None) -> None:
     """Print what is spent of the account that paid, if any did; a release is whole without it."""
+    from lownoise.report.records import reading_text, spent_text
+
     if account is not None:
         with suppress(LedgerError):
-            show(f"Ledger: {account.path}, spent {account.spent()} of {account.budget()}.")
+            show(f"Ledger: {account.path}, {spent_text(account)}; {reading_text(account)}.")
 
 
 @contextmanager

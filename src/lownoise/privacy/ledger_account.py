@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lownoise.errors import LedgerError, path_of, quoted
+from lownoise.errors import LedgerError, LownoiseError, path_of, quoted
 from lownoise.numbers.readable import readable
 from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.privacy.choices import Numbered, chosen, named, reading_from_text
@@ -44,6 +45,14 @@ class Account:
     def __init__(self, path: str | PathLike[str], dataset: str) -> None:
         object.__setattr__(self, "path", path_of(path, "ledger", LedgerError))
         object.__setattr__(self, "dataset", dataset)
+
+    def __str__(self) -> str:
+        """Say what is spent, what is left, and each spend, or the fields where no account is."""
+        report = import_module("lownoise.report")  # which lies above, as of plans and releases
+        try:
+            return str(report.render_text(report.sections(self))).rstrip()
+        except LownoiseError:
+            return repr(self)
 
     @classmethod
     def datasets(cls, path: str | PathLike[str]) -> list[str]:
