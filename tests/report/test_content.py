@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -333,6 +334,24 @@ def test_the_curve_is_the_deviations_from_the_largest_down():
     assert charts.curve(np.zeros(9), 0.0) == ()
     (long,) = charts.curve(np.ones(5000), 1.0)
     assert len(re.findall(r"L[\d.]+ [\d.]+H", long.drawn[0])) <= 400
+
+
+@pytest.mark.parametrize("deviations", [1.0, 40.0])
+def test_a_mean_whose_count_may_be_zero_is_not_available(deviations):
+    """As of groups: no number outside of the range stands beside the interval of all of it."""
+    asked = ln.Mean(["a", "b"], ln.Box([0, 5], [1, 5]))
+    made = ln.plan(asked, budget=ln.zcdp(1), relation="add_remove").release(
+        pd.DataFrame({"a": [0.5], "b": [5]})
+    )
+    one = replace(made, integers=(2**44,) * len(made.integers))
+    wanted = deviations * made.standard_deviation[-1] / one.estimate[-1]
+    own = replace(made, integers=(int(2**44 * wanted),) * len(made.integers))
+    assert own.estimate[-1] == pytest.approx(deviations * made.standard_deviation[-1])
+    page = report.render_text(report.sections(own))
+    (of_a,) = [row for row in page.split("\n") if re.match(r" a +\S", row)]
+    assert ("not available (0" in of_a) == (deviations < 2)
+    assert ("mean may be anything in its" in " ".join(page.split())) == (deviations < 2)
+    assert page.count("not available") == (deviations < 2)  # b is 5 in every record
 
 
 # --- marginals

@@ -39,6 +39,7 @@ RATIO = (
     "Sums and count are unbiased. Each mean is their ratio: not exactly unbiased, but its interval "
     "covers at its level."
 )
+UNKNOWN = "Where the count may be zero, a mean may be anything in its column’s range."
 _FEW_ROWS = 6  # of what follows from moments, in a terminal
 _FEWEST, _WIDEST = 3, 12  # columns of a matrix that is read at a glance
 _NAMED = 4  # columns with too much noise
@@ -214,7 +215,11 @@ class MeanView(AbstractView):
     def _means(self) -> tuple[Part, ...]:
         # of moments the columns': variances say more than means of products
         names = [shown(name) for name in self.terms.question.sources][:MOST_ROWS]
-        found = estimates(self.release.mean, self.release.mean_interval(self.level))[: len(names)]
+        ends, box = self.release.mean_interval(self.level), self.terms.question.domain
+        every = (ends[:, 0] == box.lower) & (ends[:, 1] == box.upper)
+        unknown = every & (box.lower < box.upper)
+        found = estimates(np.where(unknown, np.nan, self.release.mean), ends)[: len(names)]
+        ratio = f"{RATIO} {UNKNOWN}" if np.any(unknown) else RATIO
         how = " by Fieller’s method" if self.gaussian else ""
         table = Table(
             columns=(
@@ -226,7 +231,7 @@ class MeanView(AbstractView):
             title="Means",
             terminal=MOST_ROWS,
         )
-        return table, Prose(RATIO, label="means", note=True)
+        return table, Prose(ratio, label="means", note=True)
 
     def noise(self) -> tuple[Section, ...]:
         """Return the deviations of a plan's answers; a release has them beside its answers."""
