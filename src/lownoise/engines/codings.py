@@ -8,7 +8,6 @@ two bounds: the reach of a record is known exactly, with no bound on rounding er
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
+from lownoise.engines.adding import BLOCK, LARGEST_CODE, ColumnCode, add_at, added
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import LAST, grown
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies import AbstractBody
 
-LARGEST_CODE = 2.0**52  # codes are exact as floats, and so are their halves
 _EXACT = 2.0**52  # floats up to here hold integers exactly, and halves
-BLOCK = 1 << 16  # of a column at a time: it stays in the cache
-_SUMMED = 1 << 8  # codes at least are added up as floats, where so many are exact
 
 
 @final
@@ -100,21 +97,37 @@ class AbstractCoding(ABC):
         """
         yield from self.encode(np.stack(columns, axis=1)).T.astype(np.float64)
 
-    def sums(self, columns: Sequence[Vector], at: int = 0) -> list[int]:
-        """Return the exact sums of the codes over a batch of rows, given as to `blocks`."""
-        found, largest = [0] * self.step.size, self.largest.tolist()
-        for j, _, codes in self.blocks(columns, at):
-            found[j] += added(codes, largest[j])[0]
-        return found
-
-    def blocks(self, columns: Sequence[Vector], at: int = 0) -> Iterator[tuple[int, int, Vector]]:
-        """Yield the codes of a batch of rows in blocks: the coordinate, the first row, the codes.
+    def sums(self, columns: Sequence[Vector], first: int = 0) -> list[int]:
+        """Return the exact sums of the codes over a batch of rows.
 
         Args:
             columns: as of `coordinates`; where codes are `by_columns`, some of them.
-            at: the coordinate of the first of these.
+            first: the coordinate of the first of these.
         """
-        del at
+        del first
+        found, largest = [0] * self.step.size, self.largest.tolist()
+        for j, _, codes in self._blocks(columns):
+            found[j] += added(codes, largest[j])[0]
+        return found
+
+    def add_at(
+        self, found: Integers, columns: Sequence[Vector], at: Integers, first: int = 0
+    ) -> None:
+        """Add the codes of a batch of rows to the sums at their places.
+
+        Args:
+            found: by high and low bits, shape (groups, r, 2).
+            columns: as of `sums`.
+            at: one more than the place of each row, 0 where it has none, shape (n,).
+            first: as of `sums`.
+        """
+        del first
+        largest = self.largest.tolist()
+        for j, start, codes in self._blocks(columns):
+            add_at(found[:, j], codes, at[start : start + len(codes)], largest[j])
+
+    def _blocks(self, columns: Sequence[Vector]) -> Iterator[tuple[int, int, Vector]]:
+        """Yield the codes of rows in blocks: the coordinate, the first row, and the codes."""
         for start in range(0, len(columns[0]), BLOCK):
             blocks = [column[start : start + BLOCK] for column in columns]
             for j, codes in enumerate(self.coordinates(blocks)):
@@ -191,59 +204,39 @@ class Coding(AbstractCoding):
         most = np.maximum(np.abs(least), np.abs(greatest))
         return SymmetricBox(frozen(np.append(most, 1 / count_step)))
 
-    @cached_property
+    @property
     def largest(self) -> Vector:
         """The size of the greatest code, that of a missing value among them."""
-        ends = np.stack([self.least(), self.greatest(), self._lacking])
-        return np.asarray(np.abs(ends).max(axis=0), dtype=np.float64)
+        return np.array([code.largest for code in self._each])
 
     @cached_property
-    def _lacking(self) -> Integers:
-        return self.encode(np.full(self.step.size, np.nan))
+    def _each(self) -> list[ColumnCode]:
+        """What makes the codes of each column."""
+        lacking = self.encode(np.full(self.step.size, np.nan))
+        largest = np.abs(np.stack([self.least(), self.greatest(), lacking])).max(axis=0)
+        own = (self.lower, self.upper, self.center, 1 / self.step, lacking, largest.astype(float))
+        return [ColumnCode(*column) for column in zip(*(f.tolist() for f in own), strict=True)]
 
     def coordinates(self, columns: Sequence[Vector]) -> Iterator[Vector]:
         """Yield the codes of rows, column by column."""
         codes = np.empty(len(columns[0]))
-        for i, column in enumerate(columns):
-            yield self._with_missing(i, column, codes)
+        for code, column in zip(self._each, columns, strict=True):
+            yield code.write(column, codes)
 
-    def blocks(self, columns: Sequence[Vector], at: int = 0) -> Iterator[tuple[int, int, Vector]]:
-        """Yield the codes of a batch of rows in blocks, column after column."""
-        codes = np.empty(min(BLOCK, len(columns[0])))
-        for i, column in enumerate(columns, at):
-            for start in range(0, len(column), BLOCK):
-                block = column[start : start + BLOCK]
-                yield i, start, self._with_missing(i, block, codes[: len(block)])
-
-    def _with_missing(self, i: int, column: Vector, codes: Vector) -> Vector:
-        """Write the codes of one column's values to `codes`, and return them."""
-        with np.errstate(all="ignore"):  # nothing may warn of a value
-            self._put_codes(i, column, codes)
-            if np.isnan(codes.sum()):
-                np.copyto(codes, self._lacking[i], where=np.isnan(codes))
-        return codes
-
-    def _put_codes(self, i: int, column: Vector, codes: Vector) -> None:
-        """Write the codes of one column's values to `codes`; NaN where one is missing."""
-        # the code of a clamped value is the clamped code: every step is monotone
-        np.clip(column, self.lower[i], self.upper[i], out=codes)
-        if self.center[i]:
-            codes -= self.center[i]
-        codes *= 1 / self.step[i]
-        codes += 0.5
-        np.floor(codes, out=codes)
-
-    def sums(self, columns: Sequence[Vector], at: int = 0) -> list[int]:
-        """Return the exact sums of the codes; what is missing is found by what they add up to."""
-        buffer, found = np.empty(min(BLOCK, len(columns[0]))), [0] * len(columns)
-        with np.errstate(all="ignore"):
-            for i, column in enumerate(columns, at):
-                for start in range(0, len(column), BLOCK):
-                    block = column[start : start + BLOCK]
-                    self._put_codes(i, block, codes := buffer[: len(block)])
-                    total, lacking = added(codes, float(self.largest[i]))
-                    found[i - at] += total + lacking * int(self._lacking[i])
+    def sums(self, columns: Sequence[Vector], first: int = 0) -> list[int]:
+        """Return the exact sums of the codes of some columns."""
+        found = []
+        for code, column in zip(self._each[first:], columns, strict=False):
+            total, lacking = code.sum(column)
+            found.append(total + lacking * code.missing)
         return found
+
+    def add_at(
+        self, found: Integers, columns: Sequence[Vector], at: Integers, first: int = 0
+    ) -> None:
+        """Add the codes of some columns to the sums at their places."""
+        for j, column in enumerate(columns, first):
+            self._each[j].add_at(found[:, j], column, at)
 
     def of_integers(self) -> list[ScaledIntegers] | None:
         """Return what the codes of integers are: exact where bounds and center are on the grid."""
@@ -296,49 +289,6 @@ class Coding(AbstractCoding):
     def greatest(self) -> Integers:
         """Return the greatest code of any record, shape (d,)."""
         return self.encode(self.upper)
-
-
-def exact_width(largest: float) -> int:
-    """Return how many codes add up exactly as floats, in any order; a power of two.
-
-    Args:
-        largest: at least the size of a code, at most 2^52.
-
-    Examples:
-        >>> exact_width(2.0**40), exact_width(2.0**52), exact_width(0.0)
-        (8192, 2, 65536)
-    """
-    return min(1 << math.frexp(2 * _EXACT / max(largest, 1.0))[1] - 1, BLOCK)
-
-
-def added(codes: Vector, largest: float) -> tuple[int, int]:
-    """Return the exact sum of codes of at most that size, and how many are missing.
-
-    Args:
-        codes: floats that are whole, or NaN for what is missing, which becomes 0; shape (n,), n at
-            most `BLOCK`.
-        largest: at least the size of a code, at most 2^52.
-
-    Examples:
-        >>> total, lacking = added(np.array([2.0**52, np.nan, 1.0, -3.0]), 2.0**52)
-        >>> total - 2**52, lacking
-        (-2, 1)
-    """
-    width = exact_width(largest)
-    if width < _SUMMED:
-        high = np.floor(codes * 2.0**-26)  # halves, which 2^26 of add up exactly
-        sums = [float(high.sum()), float((codes - high * 2.0**26).sum())]
-    else:
-        whole = len(codes) // width * width
-        sums = codes[:whole].reshape(-1, width).sum(axis=1).tolist()
-        sums.append(float(codes[whole:].sum()) if whole < len(codes) else 0.0)
-    if math.isnan(sum(sums)):
-        missing = np.isnan(codes)
-        codes[missing] = 0.0
-        return added(codes, largest)[0], int(np.count_nonzero(missing))
-    if width < _SUMMED:
-        return (int(sums[0]) << 26) + int(sums[1]), 0
-    return sum(map(int, sums)), 0
 
 
 def _codes(

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from lownoise.engines.codings import BLOCK, Totals, added
+from lownoise.engines.adding import HALF, ColumnCode
+from lownoise.engines.codings import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     Turn = Callable[[Vector], None]
 
-HALF = 26  # bits: sums of 2^37 rows of them fit 64 bits
 _MEMBERS = 8  # each of which may keep the place of every row from column to column
 _ROWS = 1 << 17  # that are added at once where a fold does not ask for columns in turn
 Range = tuple[str, int, int]  # a column of integers, and the ends that its values are clipped to
@@ -333,6 +333,11 @@ class RangeSums(AbstractTurns):
         """Whether no row is left out for another column."""
         return not self.complete
 
+    @cached_property
+    def _each(self) -> list[ColumnCode]:
+        ends = [(float(lower), float(upper)) for _, lower, upper in self.ranges]
+        return [ColumnCode(*own, 0.0, 1.0, 0, max(map(abs, own)), whole=True) for own in ends]
+
     def zeros(self) -> Integers:
         """Return zeros."""
         return np.zeros((len(self.ranges) + 1, 3), dtype=np.int64)
@@ -343,13 +348,8 @@ class RangeSums(AbstractTurns):
         def add(i: int, column: Vector) -> None:
             if not i:
                 found[-1, 2] += len(column)
-            _, lower, upper = self.ranges[i]
-            largest, buffer = float(max(abs(lower), abs(upper))), np.empty(min(BLOCK, len(column)))
-            for start in range(0, len(column), BLOCK):
-                part = column[start : start + BLOCK]
-                clipped = np.clip(part, float(lower), float(upper), out=buffer[: len(part)])
-                total, lacks = added(clipped, largest)
-                found[i] += (total >> HALF, total & ((1 << HALF) - 1), len(part) - lacks)
+            total, lacks = self._each[i].sum(column)
+            found[i] += (total >> HALF, total & ((1 << HALF) - 1), len(column) - lacks)
 
         if self.in_turn:
             return {i: partial(add, i) for i in range(len(self.ranges))}

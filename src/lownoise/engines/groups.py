@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.engines.adding import HALF
 from lownoise.engines.categories import Reader, places_of
-from lownoise.engines.codings import exact_width
-from lownoise.engines.folds import HALF, AbstractTurns
+from lownoise.engines.folds import AbstractTurns
 from lownoise.engines.queries import TableQuery
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from lownoise.engines.source import AbstractSource
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
-
-_SPARSE, _LEAST = 8, 1 << 8  # rows a place, and rows
 
 
 @final
@@ -110,45 +108,12 @@ class GroupCodes(AbstractTurns):
         found[:, -1, 1] += np.bincount(at, minlength=len(found) + 1)[1:]
 
         def add(first: int, *columns: Vector) -> None:
-            for j, start, codes in coding.blocks(columns, first):
-                add_at(found[:, j], codes, at[start : start + len(codes)], largest[j])
+            coding.add_at(found, columns, at, first)
 
-        largest = coding.largest.tolist()
         if self.in_turn:
             return {place: partial(add, j) for j, place in enumerate(own)}
         add(0, *columns)
         return {}
-
-
-def add_at(found: Integers, codes: Vector, at: Integers, largest: float) -> None:
-    """Add codes to the sums at their places, by high and low bits.
-
-    Args:
-        found: shape (groups, 2).
-        codes: floats that are whole, shape (n,), n at most `BLOCK`.
-        at: one more than the place of each row, 0 where it has none, shape (n,).
-        largest: at least the size of a code, at most 2^52.
-
-    Examples:
-        >>> found, at = np.zeros((2, 2), dtype=np.int64), np.array([2, 2, 1])
-        >>> add_at(found, np.array([2.0**52, -1.0, 5.0]), at, 2.0**52)
-        >>> add_at(found, np.array([-1.0, 1.0, 3.0]), at, 3.0)
-        >>> (found[:, 0] * 2**26 + found[:, 1]).tolist()
-        [8, 4503599627370495]
-    """
-    size, width = len(found) + 1, exact_width(largest)
-    # so few rows at a time would take longer than two halves of all; sums of others fit 64 bits
-    if width < max(_SPARSE * size, _LEAST):
-        high = np.floor(codes * 2.0**-HALF)
-        for k, half in enumerate((high, codes - high * 2.0**HALF)):
-            found[:, k] += np.bincount(at, weights=half, minlength=size)[1:].astype(np.int64)
-        return
-    sums = np.zeros(size, dtype=np.int64)
-    for start in range(0, len(at), width):
-        own = slice(start, start + width)
-        sums += np.bincount(at[own], weights=codes[own], minlength=size).astype(np.int64)
-    found[:, 0] += sums[1:] >> HALF
-    found[:, 1] += sums[1:] & ((1 << HALF) - 1)
 
 
 def groups_query(attributes: Sequence[Attribute], query: TotalsQuery) -> TableQuery[GroupSums]:

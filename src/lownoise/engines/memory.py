@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.engines.adding import HALF
 from lownoise.engines.codings import Totals
-from lownoise.engines.folds import HALF, Batch
+from lownoise.engines.folds import Batch
 from lownoise.engines.source import AbstractSource, Groups, UnitRows, require
 from lownoise.engines.units import floats_of, kept_rows
 from lownoise.numbers.readable import brief

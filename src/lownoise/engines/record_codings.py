@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
-from lownoise.engines.codings import LARGEST_CODE, AbstractCoding, rounding_slack
+from lownoise.engines.adding import LARGEST_CODE
+from lownoise.engines.codings import AbstractCoding, rounding_slack
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import LAST, grown

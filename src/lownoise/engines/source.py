@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, final
 
 import numpy as np
 
-from lownoise.engines.folds import HALF, Batch, RangeSums, folded
+from lownoise.engines.adding import HALF
+from lownoise.engines.folds import Batch, RangeSums, folded
 from lownoise.engines.units import added_up, kept_rows, part_of
 from lownoise.errors import TableError
 

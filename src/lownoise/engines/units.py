@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.engines.folds import HALF, complete_rows
+from lownoise.engines.adding import HALF
+from lownoise.engines.folds import complete_rows
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence

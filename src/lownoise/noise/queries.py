@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.codings import LARGEST_CODE
+from lownoise.engines.adding import LARGEST_CODE
 from lownoise.errors import PlanError
 from lownoise.noise.totals import (
     AbstractCountTotals,
