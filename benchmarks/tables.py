@@ -7,7 +7,9 @@ missing. Both are taken in turn, several times; a figure is the median of the ra
 target of each is 1.5, of the time on the clock; that of processors stands beside it, which others
 at work on the machine move less. What the plan needs of noise is not part of it: a draw does not
 grow with rows. Then what reading alone takes, and clipping and quantising in DuckDB's SQL; and four
-questions in one pass, beside a pass each. Words choose rows whose names hold one of them, alone.
+questions in one pass, beside a pass each. Words choose rows whose names hold one of them, alone;
+"numpy" leaves out the compiled kernels, which are made beforehand where llvmlite is installed, and
+the first line says which adds up.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 import lownoise as ln
+from lownoise.engines import adding
+from lownoise.engines.compiled import Loader
 from lownoise.engines.folds import CodeSums
 from lownoise.engines.opening import source_of
 from lownoise.engines.queries import read_all
@@ -208,8 +212,22 @@ def parts(path: Path, connection: Any) -> None:
         print("| " + " | ".join(cells) + " |", flush=True)
 
 
+def adds(*, by_numpy: bool) -> None:
+    """Print what adds up codes, and what making it took."""
+    if by_numpy:
+        adding.LOADER = Loader(0, lambda _kernels: False)
+    seconds, busy = both_times(adding.compiled)
+    if adding.compiled():
+        made = f"made in {seconds:.2f} s, {busy:.2f} s of processor time"
+        print(f"codes are added up by compiled kernels (lownoise[fast]), {made}\n")
+    else:
+        print("codes are added up by numpy\n")
+
+
 def main(count: int, words: list[str]) -> None:
     """Print a row for each figure: ours, bare, and the median of the ratios of pairs."""
+    adds(by_numpy="numpy" in words)
+    words = [word for word in words if word != "numpy"]
     print("| totals | table | ours, s | bare, s | ratio | of processors | target | |")
     print("|---|---|---:|---:|---:|---:|---:|---|")
     with TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ from lownoise.release.codec import versions
 
 HEAVY = (
     "scipy", "ibis", "duckdb", "pandas", "pyarrow", "matplotlib", "flint", "dp_accounting",
-    "mpmath", "jinja2", "numpy", "pydantic", "rich",
+    "mpmath", "jinja2", "numpy", "pydantic", "rich", "llvmlite",
 )  # fmt: skip
 
 

@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The codes of one column, and their exact sums: of all rows, or at the places of groups."""
+"""The codes of one column, and their exact sums: of all rows, or at the places of groups.
+
+What they are is said by numpy; where many values are added up, `compiled` does it in one pass.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.engines.compiled import Kernels, Loader
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from lownoise.numbers.arrays import Integers, Vector
 
@@ -19,6 +26,7 @@ HALF = 26  # bits: sums of 2^37 rows of them fit 64 bits
 BLOCK = 1 << 16  # of a column at a time: it stays in the cache
 _SUMMED = 1 << 8  # codes at least are added up as floats, where so many are exact
 _SPARSE, _LEAST = 8, 1 << 8  # rows a place, and rows
+_ENOUGH = 1 << 26  # values: numpy takes as much longer for them as compiling does
 
 
 @final
@@ -33,7 +41,7 @@ class ColumnCode:
         inverse: a power of two.
         missing: the code of NaN.
         largest: at least the size of every code, at most 2^52.
-        whole: whether all of these and all values are whole, center 0 and inverse 1, so that
+        integral: whether all of these and all values are whole, center 0 and inverse 1, so that
             clipping is all.
     """
 
@@ -43,7 +51,7 @@ class ColumnCode:
     inverse: float
     missing: int
     largest: float
-    whole: bool = False
+    integral: bool = False
 
     def write(self, values: Vector, codes: Vector) -> Vector:
         """Write the codes of values to `codes`, and return them: floats that are whole."""
@@ -57,7 +65,7 @@ class ColumnCode:
         """Write the codes of values to `codes`; NaN where one is missing."""
         # the code of a clamped value is the clamped code: every step is monotone
         np.clip(values, self.lower, self.upper, out=codes)
-        if self.whole:
+        if self.integral:
             return
         if self.center:
             codes -= self.center
@@ -76,6 +84,8 @@ class ColumnCode:
             >>> code.sum(np.array([-9.0, 3.2, np.nan, np.inf]))
             (2, 1)
         """
+        if kernels := self._compiled(values):
+            return kernels.sum(self.scalars, values)
         total = lacking = 0
         buffer = np.empty(min(BLOCK, len(values)))
         with np.errstate(all="ignore"):
@@ -91,12 +101,28 @@ class ColumnCode:
         Args:
             found: shape (groups, 2).
             values: shape (n,).
-            at: one more than the place of each row, 0 where it has none, shape (n,).
+            at: one more than the place of each row, 0 where it has none, shape (n,); that no other
+                is there is for the caller to know.
         """
+        if (kernels := self._compiled(values)) and _in_a_row(at, np.int64):
+            kernels.add_at(found, self.scalars, self.missing, values, at)
+            return
         buffer = np.empty(min(BLOCK, len(values)))
         for start, block in _blocks(values):
             codes = self.write(block, buffer[: len(block)])
             add_at(found, codes, at[start : start + len(block)], self.largest)
+
+    @property
+    def scalars(self) -> tuple[float, float, float, float]:
+        """What codes are made by, but for what is missing."""
+        return self.lower, self.upper, self.center, self.inverse
+
+    def _compiled(self, values: Vector) -> Kernels | None:
+        return LOADER.after(len(values)) if _in_a_row(values, np.float64) else None
+
+
+def _in_a_row(values: NDArray[Any], kind: type[np.generic]) -> bool:
+    return values.dtype == kind and values.flags.c_contiguous and values.flags.aligned
 
 
 def _blocks(values: Vector) -> Iterator[tuple[int, Vector]]:
@@ -176,3 +202,39 @@ def add_at(found: Integers, codes: Vector, at: Integers, largest: float) -> None
         sums += np.bincount(at[own], weights=codes[own], minlength=size).astype(np.int64)
     found[:, 0] += sums[1:] >> HALF
     found[:, 1] += sums[1:] & ((1 << HALF) - 1)
+
+
+def _right(kernels: Kernels) -> bool:
+    """Return whether kernels say of values of every kind what numpy does, on this processor."""
+    halves = np.arange(-9, 9) / 2
+    ends = [0.0, -0.0, np.nan, np.inf, -np.inf, 5e-324, -5e-324, 1e308, 2.0**50 + 0.25, 2.0**52]
+    values = np.concatenate(
+        [halves, np.nextafter(halves, -9), np.nextafter(halves, 9), ends, -np.array(ends)]
+    )
+    at = np.arange(len(values)) % 4
+    for code in (
+        ColumnCode(-4.0, 4.0, 0.5, 1.0, 3, 5.0),
+        ColumnCode(-(2.0**50), 2.0**50, 0.0, 4.0, -7, LARGEST_CODE),
+        ColumnCode(-3.0, 7.0, 0.0, 1.0, 0, 7.0, integral=True),
+    ):
+        own = np.floor(values) if code.integral else values
+        codes = code.write(own, np.empty(len(own)))
+        known = ~np.isnan(own)
+        wanted, found = np.zeros((2, 3, 2), dtype=np.int64)
+        add_at(wanted, codes, at, LARGEST_CODE)
+        kernels.add_at(found, code.scalars, code.missing, own, at)
+        sums = (int(codes[known].astype(np.int64).sum()), int(np.count_nonzero(~known)))
+        if kernels.sum(code.scalars, own) != sums or not np.array_equal(found, wanted):
+            return False
+    return True
+
+
+LOADER = Loader(_ENOUGH, _right)
+
+
+def compiled() -> bool:
+    """Return whether kernels add up the codes of large tables from now on; they are made at once.
+
+    Without `lownoise[fast]` they are not, nor on a processor where they would say anything else.
+    """
+    return LOADER.after(_ENOUGH) is not None

@@ -336,7 +336,7 @@ class RangeSums(AbstractTurns):
     @cached_property
     def _each(self) -> list[ColumnCode]:
         ends = [(float(lower), float(upper)) for _, lower, upper in self.ranges]
-        return [ColumnCode(*own, 0.0, 1.0, 0, max(map(abs, own)), whole=True) for own in ends]
+        return [ColumnCode(*own, 0.0, 1.0, 0, max(map(abs, own)), integral=True) for own in ends]
 
     def zeros(self) -> Integers:
         """Return zeros."""

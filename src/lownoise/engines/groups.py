@@ -105,6 +105,7 @@ class GroupCodes(AbstractTurns):
         columns = [] if self.in_turn else [batch.numbers[place] for place in own]
         if self.query.drops_missing:
             at[np.any([np.isnan(column) for column in columns], axis=0)] = 0
+        # which refuses what is no place, before kernels are given it
         found[:, -1, 1] += np.bincount(at, minlength=len(found) + 1)[1:]
 
         def add(first: int, *columns: Vector) -> None:
