@@ -38,7 +38,7 @@ LENS = ln.intersection(ln.Ball(3), ln.Ball(3, center=[1, 0, 0]))
 HEAD = ("domain", "d", "p=2 s", "gap", "p=∞ s", "gap", "in ms", "out ms", "runs")
 
 
-def _others() -> dict[str, Any]:
+def others() -> dict[str, Any]:
     """Return what has tests of its own: sections, meets, oracles, tensors and matrices."""
     rng = np.random.default_rng(8)
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
@@ -66,6 +66,9 @@ def _others() -> dict[str, Any]:
         "orders 2 and 4": ln.intersection(ln.Ball(8), ln.Ball(8, radius=0.7, order=4)),
         "zonotope, 10 × 60": ln.Zonotope(rng.normal(size=(60, 10))),
         "zonotope, 4 × 60": ln.Zonotope(rng.normal(size=(60, 4))),
+        "zonotope, 6 × 24": ln.Zonotope(np.random.default_rng(2).normal(size=(24, 6))),
+        "zonotope, 30 × 60": ln.Zonotope(np.random.default_rng(2).normal(size=(60, 30))),
+        "zonotope, 40 × 40": ln.Zonotope(np.random.default_rng(2).normal(size=(40, 40))),
         "image of ℓ_1.5, 3 × 4": ln.image(rng.normal(size=(3, 4)), ln.Ball(4, order=1.5)),
         "image of ℓ_1.2, 8 × 8": ln.image(rng.normal(size=(8, 8)), ln.Ball(8, order=1.2)),
         "image of sorted, 8 × 8": ln.image(
@@ -189,7 +192,7 @@ def main(arguments: list[str]) -> int:
         return 0
     members = {member.name: member.domain for member in import_module("cases").MEMBERS}
     print("{:<28} {:>4} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>5}".format(*HEAD))
-    for name, domain in {**members, **_others()}.items():
+    for name, domain in {**members, **others()}.items():
         if not arguments or any(word in name for word in arguments):
             line = "{:<28} {:>4} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>5}"
             print(line.format(*_row(name, domain)), flush=True)

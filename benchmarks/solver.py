@@ -46,7 +46,7 @@ class Problem:
 
     `points`: the ellipsoid around `count` standard normal points (seed 0) in `dimension`
     coordinates, wherever it may stand. `prefix`: the factors of the `dimension` × `dimension`
-    triangle of ones.
+    triangle of ones; `triangle`: of one of standard normal numbers, flat to 2⁻ⁿ.
     """
 
     kind: str
@@ -59,18 +59,20 @@ class Problem:
     def data(self) -> np.ndarray:
         if self.kind == "prefix":
             return np.tril(np.ones((self.dimension, self.dimension)))
+        if self.kind == "triangle":
+            return np.tril(np.random.default_rng(0).normal(size=(self.dimension, self.dimension)))
         points = np.random.default_rng(0).standard_normal((self.count, self.dimension))
         points.setflags(write=False)  # so that no copy is taken
         return points
 
     def solve(self, data: np.ndarray) -> ln.theory.Enclosure | ln.theory.Factorization:
-        if self.kind == "prefix":
+        if self.kind != "points":
             return ln.theory.factorize(data, order=self.order, rtol=self.rtol)
         return ln.theory.enclose(ln.Points(data), order=self.order, rtol=self.rtol)
 
     def error(self, bound: float) -> float:
         """What a bound on Γ or γ is called in the literature: γ²/n or γ² for prefix sums."""
-        if self.kind == "points":
+        if self.kind != "prefix":
             return bound
         return bound**2 / (self.dimension if self.order == 2 else 1)
 
@@ -156,6 +158,22 @@ ROWS = (
         "jax-privacy 229 s, stops at 8.918 (18% above)",
         None,
         "7.54289605",
+    ),
+    Row(
+        "triangle",
+        "random triangle, n=200, p=2",
+        Problem("triangle", 200),
+        5,
+        1e-6,
+        "not tried",
+    ),
+    Row(
+        "trianglemax",
+        "random triangle, n=200, p=∞",
+        Problem("triangle", 200, order=math.inf),
+        15,
+        1e-6,
+        "not tried",
     ),
 )
 NAMES = {row.name: row for row in ROWS}
@@ -316,7 +334,7 @@ def by_precision(points: np.ndarray, solver: str) -> float:
 def by_fixed_point(problem: Problem, data: np.ndarray) -> float:
     from tests.references.fixed_point import fixed_point
 
-    centered = problem.kind == "prefix"
+    centered = problem.kind != "points"
     points = data.T if centered else data
     found = fixed_point(points, order=problem.order, centered=centered, rtol=problem.rtol)
     assert found.gap <= problem.rtol, f"gap {found.gap:.1e} after {found.rounds} rounds"

@@ -62,6 +62,13 @@ def refused(call, *, field):
     assert field in said
 
 
+def test_a_file_of_every_version_of_plans_and_releases_is_kept():
+    """What is read from each stands in `golden/files/index.json`."""
+    kept = {json.loads(path.read_text())["format"] for path in FILES.glob("*/*.json")}
+    for kind in ("lownoise.plan", "lownoise.release"):
+        assert {f"{kind}/{number}" for number in range(1, newest(kind) + 1)} <= kept
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_newer_document_is_refused(name, tmp_path):
     text = raised((NOW / name).read_text())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m tests.golden.files --write`: what is read from the files of each version, in an index.
 
-Written once, by the last commit before the house was rebuilt; every commit after it reads the same.
+Written once for each file; every commit after it reads the same, and `--write` adds what is new.
 What does not verify is a truth of its version and stands in the index as that.
 """
 
@@ -159,12 +159,12 @@ def _spec(path):
 
 
 def main():
-    """Write the index."""
-    found = {}
-    for name in names():
+    """Add to the index what is read from files that are not in it, and write no other row."""
+    found = index()
+    for name in sorted(set(names()) - found.keys()):
         with tempfile.TemporaryDirectory() as folder:
             found[name] = read(name, folder)
-    rows = (f"{json.dumps(name)}: {json.dumps(own)}" for name, own in found.items())
+    rows = (f"{json.dumps(name)}: {json.dumps(own)}" for name, own in sorted(found.items()))
     INDEX.write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 

@@ -3,6 +3,8 @@
 
 Run once by each version whose files are to be read for ever, with nothing but names that all
 versions have; `python -m tests.golden.files --write` then says in an index what is read from them.
+`python -m tests.golden.make_files FOLDER later` adds those of the versions 2 to 6 of plans and
+releases, each by what its number says.
 """
 
 from __future__ import annotations
@@ -234,5 +236,30 @@ def make(folder):
         (folder / f"{name}.toml").write_text(text)
 
 
+PEOPLE = {"privacy_unit": "person", "rows_per_unit": 2}
+SEGMENTS = np.random.default_rng(2).normal(size=(24, 6))
+SIX = [f"v{i}" for i in range(6)]
+LATER = {  # the number in each name is the one that it has
+    "2-mean-substitute": (mean(), ZCDP, SUBSTITUTE),
+    "3-units-add": (mean(), ZCDP, {**ADD, **PEOPLE}),
+    "4-units-substitute": (mean(), ZCDP, {"relation": "substitute", **PEOPLE}),
+    "5-units-total": (
+        ln.Sum(["a", "b"], BOX),
+        ZCDP,
+        {**ADD, "privacy_unit": "person", "unit_total": 2},
+    ),
+    "6-odd-sums": (ln.Sum(SIX, ln.Zonotope(SEGMENTS, center=AT[:6])), ZCDP, ADD),
+}
+
+
+def make_later(folder):
+    """Write a plan and a release of each later number into a folder that is there."""
+    people = {"person": AT // 2, **{name: np.sin(AT + i) for i, name in enumerate(SIX)}}
+    for name, (question, budget, asked) in LATER.items():
+        plan = ln.plan(question, budget=budget, **asked)
+        plan.save(folder / f"{name}.plan.json")
+        plan.release(TABLE.assign(**people)).save(folder / f"{name}.release.json")
+
+
 if __name__ == "__main__":
-    make(Path(sys.argv[1]))
+    (make_later if sys.argv[2:] == ["later"] else make)(Path(sys.argv[1]))
