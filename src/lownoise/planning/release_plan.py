@@ -51,7 +51,7 @@ class AbstractPlan(Guaranteed, ABC):
         return verify(self.to_json(), domain=self.terms.view.program, largest=_ANY)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write `to_json` to a file, all of it or nothing.
+        """Write `to_json` to a file, in the place of what is there, all of it or nothing.
 
         Raises:
             FileError: where it cannot be written.

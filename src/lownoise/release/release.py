@@ -392,7 +392,7 @@ class Release(Guaranteed):
         """Write the release, all of it or nothing: `to_json` to a file; marginals to a new folder.
 
         Raises:
-            FileError: where it cannot be written, or the folder exists.
+            FileError: where it cannot be written, or the folder exists; a file is replaced.
         """
         if isinstance(self.terms.question, Marginals):
             folders.save(self._document, np.asarray(self.integers), path)
