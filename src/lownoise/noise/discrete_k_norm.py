@@ -20,6 +20,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
+from scipy.signal import lfilter
 
 from lownoise.errors import PlanError
 from lownoise.kinds import POSITIVE, Field
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
     from lownoise.numbers.randomness import Randomness
     from lownoise.sets.bodies import AbstractBody
 
-MOST_CELLS = 128
+MOST_CELLS = 512
+_FEW_CELLS = 128  # whose sums are kept, and looked at one by one for moments
 LEAST_SCALE, MOST_SCALE = 1 / 256, 8.0
 MOST_STEPS = 2.0**20  # that a record moves a number by
 _FAR, _WIDE = 45.0, 14.0  # scales, and deviations, beyond which chances are nothing
@@ -59,7 +61,7 @@ class DiscreteKNormNoise(AbstractNoise):
     A change s of all n cells reveals Σ|sᵢ|/b.
 
     Args:
-        cells: n, from 2 to 128.
+        cells: n, from 2 to 512.
         scale: b, from 1/256 to 8.
 
     Raises:
@@ -106,7 +108,17 @@ class DiscreteKNormNoise(AbstractNoise):
         return frozen(square * (np.eye(r) * self.cells - 1) / r)
 
     def moment(self, order: float) -> float:
-        """Return at least (E|X|^q)^{1/q}/σ of every X that counts some of the cells."""
+        """Return at least (E|X|^q)^{1/q}/σ of every X that counts some of the cells.
+
+        Of many cells, that of geometric numbers of the same variances: chances of X are
+        log-concave, so that they are above those of such a number between two sizes and below
+        elsewhere, and |t|^q is above a parabola that meets it there where they are below (ours).
+        """
+        if self.cells > _FEW_CELLS:
+            n, counts = self.cells, np.arange(1.0, self.cells // 2 + 1)
+            squares = np.asarray(_variance(n, self.scale) / (n - 1) * counts * (n - counts))
+            # 1/(cosh(1/b) − 1) of b
+            return GeometricNoise.moment_of(np.asarray(1 / np.arccosh(1 + 1 / squares)), order)
         found = 1.0
         for k in range(1, self.cells // 2 + 1):
             z, chances = _sum_law(self.cells, self.scale, k)
@@ -322,24 +334,45 @@ def _check_scale(scale: float) -> None:
         )
 
 
+def _farthest(cells: int, scale: float) -> int:
+    q = math.exp(-1 / scale)
+    return math.ceil(_FAR * scale + _WIDE * math.sqrt(cells * 2 * q) / (1 - q))
+
+
+def _with_one_more(chances: Vector, scale: float) -> Vector:
+    """Return the law of a sum with one geometric number more: all that is added is above 0."""
+    q = math.exp(-1 / scale)
+    below = lfilter([1.0], [1.0, -q], chances)
+    above = lfilter([0.0, q], [1.0, -q], chances[::-1])[::-1]
+    return np.asarray((1 - q) / (1 + q) * (below + above))
+
+
+def _none(cells: int, scale: float) -> Vector:
+    far = _farthest(cells, scale)
+    return np.where(np.arange(-far, far + 1) == 0, 1.0, 0.0)
+
+
 @lru_cache(maxsize=64)
 def _sums(cells: int, scale: float) -> list[Vector]:
     """Return the laws of sums of 0 to n geometric numbers, about the middle, all of one length."""
-    q = math.exp(-1 / scale)
-    wide = _WIDE * math.sqrt(cells * 2 * q) / (1 - q)
-    z = np.arange(-math.ceil(_FAR * scale + wide), math.ceil(_FAR * scale + wide) + 1)
-    one = (1 - q) / (1 + q) * q ** np.abs(z)
-    found = [np.where(z == 0, 1.0, 0.0)]
+    found = [_none(cells, scale)]
     for _ in range(cells):
-        found.append(np.convolve(found[-1], one, mode="same"))
+        found.append(_with_one_more(found[-1], scale))
     return found
 
 
 @lru_cache(maxsize=1024)
 def _sum_law(cells: int, scale: float, count: int) -> tuple[Vector, Vector]:
     """Return whole numbers and the chances that so many cells add up to them."""
-    sums = _sums(cells, scale)
-    chances = sums[count] * sums[cells - count][::-1]
+    if cells <= _FEW_CELLS:
+        sums = _sums(cells, scale)
+        own, rest = sums[count], sums[cells - count]
+    else:
+        own = rest = _none(cells, scale)
+        for k in range(max(count, cells - count)):
+            own = _with_one_more(own, scale) if k < count else own
+            rest = _with_one_more(rest, scale) if k < cells - count else rest
+    chances = own * rest[::-1]
     half = chances.size // 2
     return frozen(np.arange(-half, half + 1, dtype=np.float64)), frozen(chances / chances.sum())
 

@@ -25,7 +25,6 @@ import numpy as np
 from lownoise.certificate import order_norm
 from lownoise.errors import PlanError, QuestionError
 from lownoise.noise.cell_norm import cell_mechanism, stairs_mechanism, table_mechanism
-from lownoise.noise.discrete_k_norm import MOST_CELLS
 from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.marginal_noise import answer_variances
 from lownoise.noise.parity import ParityChanges, independent_parity
@@ -67,6 +66,7 @@ _STEPS, _FEW_STEPS = 500, 25  # of a search, and of one that is looked into
 _MOST_STARTS = 64
 _FURTHER = 4  # of these searches that go on
 _APART = 3.0  # how much more or less a table gets than others, in logarithms, where it is tried
+_MOST_CELLS = 128  # beyond, given what they add up to, variances are less by 1 or 2 in 100
 _STATUS = "the best of those available"
 _LISTED = (
     "laplace_histogram",
@@ -146,10 +146,13 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
 
 
 def _is_one_table(question: Marginals) -> bool:
-    """Return whether one table of all attributes is asked for, of 3 cells or more and not many."""
-    sets = list(question.sets())
+    """Return whether one table of all attributes is asked for, of 3 cells or more and not many.
+
+    How many rows there are, the margin of no attribute, is public.
+    """
+    sets = [chosen for chosen in question.sets() if chosen]
     every = {i for i, a in enumerate(question.attributes) if a.size > 1}
-    fits = 3 <= math.prod(a.size for a in question.attributes) <= MOST_CELLS  # noqa: PLR2004
+    fits = 3 <= math.prod(a.size for a in question.attributes) <= _MOST_CELLS  # noqa: PLR2004
     return fits and len(sets) == 1 and every <= {*sets[0]}
 
 
