@@ -151,11 +151,13 @@ def adult() -> None:
     read = [
         taken(lambda: records_query(question.attributes).of(ADULT / "adult.csv")) for _ in range(5)
     ]
+    before = time.process_time()
     found = [taken(released) for _ in range(3)]
+    busy = (time.process_time() - before) / len(found)
     whole, alone = statistics.median(found), statistics.median(read)
     good = "PASS" if whole <= SECONDS else "FAIL"
     print(f"Adult, CSV to {question.cells:,} noisy counts: {whole:.2f} s", end="")
-    print(f"   <= {SECONDS:.0f} s: {good}, of which reading takes {alone:.3f} s")
+    print(f"   <= {SECONDS:.0f} s: {good}, {busy:.2f} s of processors; reading takes {alone:.3f} s")
 
 
 def main() -> None:

@@ -14,9 +14,11 @@ from tests.tables.layouts import NoNoise
 import lownoise as ln
 from lownoise.noise import marginals, mechanism
 from lownoise.numbers import intervals, threads
+from lownoise.numbers.arrays import Spare
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness, SystemRandomness
 from lownoise.numbers.threads import in_order
+from lownoise.release import marginal_answers
 
 
 @pytest.fixture(autouse=True)
@@ -63,9 +65,10 @@ def test_what_fails_is_raised_in_its_turn_and_what_is_quiet_is_so_in_threads():
 
 
 ROWS = pd.DataFrame({name: np.arange(5_000) * k % 7 for k, name in enumerate("abcd", start=1)})
-MADE = ln.plan(
+PLAN = ln.plan(
     ln.Marginals(dict.fromkeys("abcd", 7), way=3), budget=ln.zcdp(0.5), relation="add_remove"
-).terms.mechanism
+)
+MADE = PLAN.terms.mechanism
 
 
 def test_pieces_drawn_in_threads_stand_where_they_do_one_by_one(monkeypatch):
@@ -95,6 +98,37 @@ def test_what_a_seed_decides_is_drawn_in_one_order(monkeypatch):
     records = MADE.read(ROWS)
     first, again = (MADE.run(records, randomness=SimulationRandomness(1)) for _ in range(2))
     assert first == again
+
+
+def test_many_marginals_are_read_in_threads_and_come_as_they_do_one_by_one(monkeypatch):
+    release, asked = PLAN.release(ROWS), []
+    alone = list(release.marginals())
+    monkeypatch.setattr(marginal_answers, "_MANY", 0)
+    monkeypatch.setattr(marginal_answers, "_AT_ONCE", 64)
+    own = marginal_answers.tables_of
+
+    def read(*given):
+        asked.append(threading.get_ident())
+        return own(*given)
+
+    monkeypatch.setattr(marginal_answers, "tables_of", read)
+    found = list(release.marginals())
+    assert [names for names, _ in found] == [names for names, _ in alone]
+    assert all(np.array_equal(a, b) for (_, a), (_, b) in zip(found, alone, strict=True))
+    assert len(asked) > 10
+    assert threading.get_ident() not in asked
+
+
+def test_no_two_threads_have_the_same_room():
+    spare, both = Spare(4, np.float64), threading.Barrier(2)
+
+    def room(_):
+        (own,) = spare(4)
+        both.wait(60)
+        return own
+
+    assert not np.shares_memory(*in_order(room, range(2)))
+    assert np.shares_memory(*(spare(3)[0] for _ in range(2)))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")

@@ -26,6 +26,7 @@ import numpy as np
 from lownoise.engines.categories import Reader, RowCells, places_of
 from lownoise.engines.folds import AbstractFold, folded
 from lownoise.engines.queries import TableQuery
+from lownoise.numbers.arrays import stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -65,7 +66,7 @@ class Records(ABC):
 
     def marginals(self, sets: Sequence[Sequence[int]]) -> Integers:
         """Return the counts over several sets of attributes of the same sizes, shape (k, n, …)."""
-        return np.stack([self.marginal(chosen) for chosen in sets])
+        return stacked([self.marginal(chosen) for chosen in sets])
 
 
 @final
@@ -111,12 +112,13 @@ class CodedRows(Records):
     def counted(self, chosen: Sequence[int], repeats: Integers | None = None) -> Integers:
         """Return the same, each row as often as it stands for."""
         shape = [self.sizes[i] for i in chosen]
-        flat = np.zeros(len(self.codes[0]), dtype=np.int64)
-        for i, size in zip(chosen, shape, strict=True):
+        first = self.codes[chosen[0]] if chosen else np.zeros(len(self.codes[0]))
+        flat = first.astype(np.int64)
+        for i, size in zip(chosen[1:], shape[1:], strict=True):
             flat *= size
             flat += self.codes[i]
         found = np.bincount(flat, repeats, math.prod(shape))  # exact to 2^53 rows
-        return found.astype(np.int64).reshape(shape)
+        return found.astype(np.int64, copy=False).reshape(shape)
 
     def marginals(self, sets: Sequence[Sequence[int]]) -> Integers:
         """Return the counts over several sets; few rows are counted for many sets at once.
@@ -128,7 +130,7 @@ class CodedRows(Records):
         """
         shape, count = [self.sizes[i] for i in sets[0]], len(self.codes[0])
         if not shape or count > _FEW_ROWS:
-            return np.stack([self.marginal(chosen) for chosen in sets])
+            return stacked([self.marginal(chosen) for chosen in sets])
         codes = np.stack(self.codes)
         many = max(_AT_ONCE // max(count, 1), 1)
         found = [np.zeros(0, dtype=np.int64)]

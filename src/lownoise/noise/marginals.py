@@ -21,6 +21,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.noise.totals import AbstractTotals, check_public, check_rows
 from lownoise.noise.units import Repeated
+from lownoise.numbers.arrays import stacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -292,7 +293,7 @@ class AbstractResidualLayout(AbstractLayout):
         if sets[0] not in self.begins:  # the number of records alone
             return np.full((len(sets), 1), float(released.size))
         plain = np.asarray(released.integers)  # pieces of a mapped file are slow to make
-        return np.stack(
+        return stacked(
             [
                 self.differences(
                     np.asarray(plain[start : start + space.length] * self.step(space)),

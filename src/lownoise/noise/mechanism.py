@@ -153,7 +153,8 @@ class AdditiveMechanism:
             noise = self.noise.part(piece, randomness)
             if exact.shape != noise.shape:
                 raise PlanError("noise has not one number an integer; plan again")
-            return piece.start, exact + noise
+            noise += exact  # drawn anew, so nobody else's
+            return piece.start, noise
 
         made = in_order if orderless(randomness) else map
         yield from made(noisy, self.totals.pieces)

@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import math
+import threading
 from decimal import Decimal
 from itertools import accumulate, pairwise
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 
 import numpy as np
 
 from lownoise.errors import quoted, quoted_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Words = NDArray[np.uint64]
     Chosen = NDArray[np.bool_]
+
+Table = TypeVar("Table", bound=np.ndarray)  # of integers or of floats
 
 
 def frozen(array: Vector) -> Vector:
@@ -199,6 +202,16 @@ def _first_wrong(array: Vector) -> tuple[int, int] | None:
     return None
 
 
+def stacked(tables: Sequence[Table]) -> Table:
+    """Return tables of one shape as one, shape (k, n, …); of one alone nothing is copied.
+
+    Examples:
+        >>> stacked([np.zeros(2)] * 3).shape, stacked([np.zeros(2)]).shape
+        ((3, 2), (1, 2))
+    """
+    return cast("Table", np.stack(tables) if len(tables) > 1 else tables[0][None])
+
+
 def slices(sizes: Iterable[int]) -> list[slice]:
     """Return the slices of that many numbers each that follow each other from 0.
 
@@ -214,6 +227,32 @@ def triangle_of(rows: Vector) -> Vector:
     """Return R upper triangular with RᵀR = rowsᵀ·rows; shapes (n, d) and (min(n, d), d)."""
     found: Vector = np.asarray(np.linalg.qr(rows, mode="r"), np.float64)
     return found
+
+
+@final
+class Spare(threading.local):
+    """Room for a block of numbers of each kind, which a thread fills anew for every block.
+
+    It is kept while the thread lives: what new pages of memory cost is as much as the work in them.
+
+    Args:
+        length: of a block at most.
+        kinds: of the numbers.
+
+    Examples:
+        >>> spare = Spare(4, np.float64, np.int64)
+        >>> [(own.dtype.name, own.size) for own in spare(3)]
+        [('float64', 3), ('int64', 3)]
+        >>> spare(3)[0].base is spare(2)[0].base
+        True
+    """
+
+    def __init__(self, length: int, *kinds: type[np.generic]) -> None:
+        self._own = [np.empty(length, dtype=kind) for kind in kinds]
+
+    def __call__(self, length: int) -> list[Any]:
+        """Return arrays of so many numbers, with whatever they hold."""
+        return [own[:length] for own in self._own]
 
 
 def by_blocks(

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import FileError
-from lownoise.numbers.arrays import frozen
+from lownoise.numbers.arrays import Spare, frozen
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import up
 
@@ -45,7 +45,13 @@ TABLE = Path(__file__).with_suffix(".npy")
 DIGEST = "cca871639bf2bfd04f8d5644a5f2d2f866ec8ed082e99ceb428f309e8624d2c3"
 WORST = 2.0**-45  # above every bound of the table
 _FIRST_PRECISION = 192
-_CELL_SHIFT = 52 - int(math.log2(CELLS))
+_BLOCK = (
+    1 << 15
+)  # words at once: more leave the cache, fewer keep two threads waiting for each other
+_ONE, _SIGN = np.uint64(1), np.uint64(1 << TAIL_BITS)
+_spare = Spare(_BLOCK, np.uint64, np.uint64, np.float64)
+_CELL_BITS = int(math.log2(CELLS))
+_CELL_SHIFT = 52 - _CELL_BITS
 _FIRST = (1023 + CUT) * CELLS  # exponent and leading mantissa bits of the first cell
 
 
@@ -122,6 +128,16 @@ class NormalVector:
 
 
 @functools.cache
+def _cells() -> tuple[Words, Vector]:
+    """Return the middle of each cell in units of 2^-65, and how many radii such a unit is."""
+    octave, part = np.divmod(np.arange(OCTAVES * CELLS, dtype=np.uint64), np.uint64(CELLS))
+    radius = np.uint64(1) << (octave + np.uint64(CUT + LOW_BITS - _CELL_BITS - 1))
+    middles = (2 * (CELLS + part) + np.uint64(1)) * (2 * radius)
+    middles.setflags(write=False)
+    return middles, frozen(0.5 / radius)
+
+
+@functools.cache
 def taylor_table() -> Vector:
     """Return a column a cell: Taylor coefficients 0 … DEGREE, 1/radius, the error bound.
 
@@ -153,27 +169,47 @@ def normals(words: Words) -> tuple[Vector, Vector]:
         >>> bool(abs(z[0] - 0.6744897501960) < 1e-12), bool(error[0] < 1e-15)
         (True, True)
     """
+    z, bound = np.empty(words.shape), np.empty(words.shape)
+    for start in range(0, len(words), _BLOCK):
+        own = slice(start, start + _BLOCK)
+        _block_into(words[own], z[own], bound[own])
+    return z, bound
+
+
+def _block_into(words: Words, z: Vector, bound: Vector) -> None:
+    """Put into arrays what `normals` returns of at most `_BLOCK` words.
+
+    v is taken in its odd multiple of 2^-65, 2·tail + 1, and so is the middle of its cell: integers,
+    whose difference is exact and rounded once. Nothing but what is returned takes new room.
+    """
     table = taylor_table()
-    tail = words & np.uint64(2**TAIL_BITS - 1)
-    head = (tail >> np.uint64(LOW_BITS)).astype(np.float64)  # 52 bits: exact
-    pattern = head.view(np.uint64)
-    cell = (pattern >> np.uint64(_CELL_SHIFT)).astype(np.int64) - _FIRST
-    beyond = cell < 0
-    cell[beyond] = 0
-    half_cell = np.uint64(1 << (_CELL_SHIFT - 1))
-    middle = ((pattern & ~np.uint64(2**_CELL_SHIFT - 1)) | half_cell).view(np.float64)
-    low = (tail & np.uint64(2**LOW_BITS - 1)).astype(np.float64)
-    # head − middle is exact; the sum is rounded once; the radius is a power of two
-    t = ((head - middle) + (low + 0.5) * 2.0**-LOW_BITS) * table[DEGREE + 1].take(cell)
-    z = table[DEGREE].take(cell)
+    middles, per_radius = _cells()
+    doubled, places, floats = _spare(len(words))
+    np.left_shift(words, _ONE, out=doubled)  # the sign goes
+    doubled |= _ONE
+    np.right_shift(doubled, np.uint64(LOW_BITS + 1), out=places)
+    floats[:] = places.view(np.int64)  # 52 bits: exact
+    pattern = floats.view(np.uint64)
+    np.right_shift(pattern, np.uint64(_CELL_SHIFT), out=places)
+    cell = places.view(np.int64)
+    cell -= _FIRST
+    beyond = np.flatnonzero(cell < 0) if cell.min(initial=0) < 0 else None
+    middles.take(cell, out=pattern, mode="clip")
+    doubled -= pattern  # less than 0 is beyond 2^63: read with a sign
+    floats[:] = doubled.view(np.int64)
+    t, entry = floats, doubled.view(np.float64)
+    t *= per_radius.take(cell, out=entry, mode="clip")  # powers of two
+    table[DEGREE].take(cell, out=z, mode="clip")
     for n in range(DEGREE - 1, -1, -1):
         z *= t
-        z += table[n].take(cell)
-    bound = table[DEGREE + 2].take(cell)
-    if beyond.any():
+        z += table[n].take(cell, out=entry, mode="clip")
+    table[DEGREE + 2].take(cell, out=bound, mode="clip")
+    if beyond is not None:
         z[beyond] = 0.0
         bound[beyond] = np.inf
-    return np.where(words >> np.uint64(TAIL_BITS), -z, z), bound
+    np.bitwise_and(words, _SIGN, out=doubled)
+    signed = z.view(np.uint64)
+    signed ^= doubled
 
 
 def settle(words: Words, z: Vector, error: Vector) -> None:
@@ -186,12 +222,11 @@ def settle(words: Words, z: Vector, error: Vector) -> None:
         z: what it returned, shape (k,).
         error: and the bounds, shape (k,).
     """
-    beyond = np.flatnonzero(np.isinf(error)).tolist()
-    if not beyond:
+    if error.max(initial=0.0) < math.inf:
         return
     from flint import arb
 
-    for j in beyond:
+    for j in np.flatnonzero(np.isinf(error)).tolist():
         with precision(_FIRST_PRECISION):
             ball = Tail(int(words[j])).ball()
             if ball.is_finite():  # it is not where the bits so far are all 0

@@ -12,6 +12,7 @@ import numpy as np
 from lownoise.errors import QuestionError
 from lownoise.noise.tables import tables_of
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.threads import in_order
 from lownoise.release.marginals import MarginalView
 from lownoise.sensitivity.orders import answers_along
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from lownoise.release.terms import Terms
 
 _AT_ONCE = 1 << 16  # cells that are put together at once, in the cache
+_MANY = 1 << 20  # cells that are worth threads
 
 
 @final
@@ -112,11 +114,20 @@ class MarginalAnswers:
         # an ordered attribute is like no other
         like = [(a.size, i if i in axes else -1) for i, a in enumerate(question.attributes)]
         alike = itertools.groupby(question.sets(), lambda chosen: [like[i] for i in chosen])
-        for shape, run in alike:
-            cells = math.prod(size for size, _ in shape)
-            while sets := list(itertools.islice(run, max(_AT_ONCE // cells, 1))):
-                for chosen, counts in zip(sets, self._marginals(sets), strict=True):
-                    yield question.names(chosen), frozen(np.asarray(counts))
+
+        def runs() -> Iterator[list[tuple[int, ...]]]:
+            for shape, run in alike:
+                cells = math.prod(size for size, _ in shape)
+                while sets := list(itertools.islice(run, max(_AT_ONCE // cells, 1))):
+                    yield sets
+
+        def read(sets: list[tuple[int, ...]]) -> list[tuple[tuple[str, ...], Vector]]:
+            names = map(question.names, sets)
+            tables = map(frozen, map(np.asarray, self._marginals(sets)))
+            return list(zip(names, tables, strict=True))
+
+        made = in_order if question.cells > _MANY else map
+        return itertools.chain.from_iterable(made(read, runs()))
 
     def interval(self, *names: str, level: float = 0.95) -> tuple[Vector, Vector]:
         """Return the ends of an interval for each cell of a marginal, arrays like `marginal`.

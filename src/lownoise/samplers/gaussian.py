@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from flint import arb
 
+from lownoise.numbers.arrays import Spare
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.normals import (
     CELLS,
@@ -40,6 +41,7 @@ _UNIT = 2.0**-53
 _LARGEST = 2.0**51  # below it a float and its neighbours resolve a half
 _FIRST_PRECISION = 192
 _BLOCK = 1 << 15
+_spare = Spare(_BLOCK, np.float64, np.float64)
 
 
 def made_table() -> Vector:
@@ -102,7 +104,7 @@ class Factor(Protocol):
         """Return L·vector; shapes (k,) and (d,)."""
 
     def apply_abs(self, vector: Vector) -> Vector:
-        """Return |L|·vector, rounded to nearest; shapes (k,) and (d,)."""
+        """Return |L|·vector, rounded to nearest, or more; shapes (k,), and (d,) or one for all."""
 
     def row(self, index: int) -> tuple[Integers, Vector]:
         """Return where row `index` is not zero, and its entries there; shapes (j,), (j,)."""
@@ -125,24 +127,48 @@ def rounded_gaussian(shape: Factor, *, randomness: Randomness) -> Integers:
         np.int64(0)
     """
     words = randomness.words(shape.sources)
-    z = np.empty(shape.sources)
-    error = np.empty(shape.sources)
-    for start in range(0, shape.sources, _BLOCK):  # blocks that stay in the cache
-        block = slice(start, start + _BLOCK)
-        z[block], error[block] = normals(words[block])
+    z, error = normals(words)
     settle(words, z, error)
+    for own in _blocks(z.size):
+        size, _ = _spare(len(z[own]))
+        np.abs(z[own], out=size)
+        size *= (shape.longest_row + 3) * _UNIT
+        error[own] += size
     value = shape.apply(z)
-    error += (shape.longest_row + 3) * _UNIT * np.abs(z)
     with np.errstate(invalid="ignore"):  # 0·∞ where there is no noise: left to the slow path
-        doubt = grown(shape.apply_abs(error), CROSS)
-    nearest = np.rint(value)
-    decided = (np.abs(value - nearest) + doubt < 0.5) & (np.abs(value) < _LARGEST)  # noqa: PLR2004
-    nearest[~decided] = 0.0
-    result = nearest.astype(np.int64)
-    open_rows = np.flatnonzero(~decided)
-    if open_rows.size:
-        result[open_rows] = _decide(shape, open_rows, words, randomness)
+        doubt = np.broadcast_to(grown(shape.apply_abs(error), CROSS), value.shape)
+    result = np.empty(value.shape, dtype=np.int64)
+    left = [
+        _nearest(value[own], doubt[own], result[own]) + own.start for own in _blocks(value.size)
+    ]
+    if left and (rows := np.concatenate(left)).size:  # at once: rows may share numbers
+        result[rows] = _decide(shape, rows, words, randomness)
     return result
+
+
+def _blocks(count: int) -> list[slice]:
+    """Return slices that stay in the cache."""
+    return [slice(start, start + _BLOCK) for start in range(0, count, _BLOCK)]
+
+
+def _nearest(value: Vector, doubt: Vector, result: Integers) -> Integers:
+    """Put the nearest integers in `result`, 0 where they are in doubt, and return where that is.
+
+    Args:
+        value: numbers, shape (k,).
+        doubt: how far off each may be.
+        result: room for integers, shape (k,).
+    """
+    nearest, off = _spare(len(value))
+    np.rint(value, out=nearest)
+    np.abs(np.subtract(value, nearest, out=off), out=off)
+    off += doubt
+    decided = off < 0.5  # noqa: PLR2004
+    decided &= np.abs(nearest, out=off) < _LARGEST
+    open_rows = np.flatnonzero(~decided)
+    nearest[open_rows] = 0.0
+    result[:] = nearest
+    return open_rows
 
 
 def _decide(shape: Factor, rows: Integers, words: Words, randomness: Randomness) -> list[int]:

@@ -16,17 +16,17 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast, final
+from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Integers, Table, Vector
 
-Table = TypeVar("Table", bound=np.ndarray)  # of integers or of floats
 Span = tuple[int, ...]
+_FAR = 2.0**10  # times the mean: below it one doubt for all leaves few in a million rows open
 
 
 @final
@@ -75,7 +75,13 @@ class DifferenceFactor:
         return found * self.scale
 
     def apply_abs(self, vector: Vector) -> Vector:
-        """Return |L|·vector; shapes (k,) and (d,)."""
+        """Return |L|·vector; shapes (k,) and (d,).
+
+        Where no entry is far above the mean, at least that: one number for all, shape ().
+        """
+        most = vector.max(initial=0.0)
+        if most < _FAR * vector.mean():
+            return np.asarray(self.longest_row * most * self.scale)
         return sums(vector.reshape(self.copies, *self.sizes), 1).reshape(-1) * self.scale
 
     def row(self, index: int) -> tuple[Integers, Vector]:
@@ -130,9 +136,11 @@ def centered(table: Vector, axis: int) -> Vector:
         array([ 2., -1., -1.])
     """
     shape = (*table.shape[:axis], table.shape[axis] + 1, *table.shape[axis + 1 :])
-    found = np.zeros(shape)
-    found[(*(slice(None),) * axis, slice(None, -1))] = table
-    found -= table.sum(axis=axis, keepdims=True) / shape[axis]
+    found = np.empty(shape)
+    first, last = _parts(found, axis)
+    mean = table.sum(axis=axis, keepdims=True) / shape[axis]
+    np.subtract(table, mean, out=first)
+    np.subtract(0.0, mean, out=last)
     return found
 
 
