@@ -153,8 +153,7 @@ class AdditiveMechanism:
             noise = self.noise.part(piece, randomness)
             if exact.shape != noise.shape:
                 raise PlanError("noise has not one number an integer; plan again")
-            noise += exact  # drawn anew, so nobody else's
-            return piece.start, noise
+            return piece.start, exact + noise
 
         made = in_order if orderless(randomness) else map
         yield from made(noisy, self.totals.pieces)
