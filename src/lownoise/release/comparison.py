@@ -15,6 +15,8 @@ from lownoise.numbers.readable import readable
 from lownoise.privacy.events import READINGS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.numbers.arrays import Vector
     from lownoise.release.terms import Terms
 
@@ -196,8 +198,12 @@ def names(*, of_means: bool = False) -> tuple[str, ...]:
     return tuple(own for own in found if not of_means or own not in counting)
 
 
-def compared_to_dict(own: Alternative) -> dict[str, Any]:
-    """Return a mechanism that was compared, as JSON values."""
+def compared_to_dict(alternatives: Sequence[Alternative]) -> dict[str, Any]:
+    """Return the field of the mechanisms that were compared; none where there were none."""
+    return {"compared": [_to_dict(own) for own in alternatives]} if alternatives else {}
+
+
+def _to_dict(own: Alternative) -> dict[str, Any]:
     known = {"rho": own.rho, "mu": own.mu}
     return {
         "mechanism": own.mechanism,

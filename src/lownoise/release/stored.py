@@ -131,11 +131,7 @@ def terms_to_dict(terms: Terms, *, witnessed: bool = True) -> dict[str, Any]:
                 "evidence": _evidence_to_dict(terms, witnessed=witnessed),
             }
         ),
-        **(
-            {"compared": [compared_to_dict(own) for own in terms.alternatives]}
-            if terms.alternatives
-            else {}
-        ),
+        **compared_to_dict(terms.alternatives),
     }
 
 

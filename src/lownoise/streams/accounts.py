@@ -3,19 +3,49 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, final
 
-from lownoise.errors import LedgerError
+from lownoise.errors import FileError, LedgerError, PlanError
 from lownoise.privacy import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lownoise.privacy import StreamPosition
     from lownoise.privacy.events import Event
     from lownoise.release.codec import Spend
     from lownoise.streams.store import Contents, Place, StreamFile
+
+T = TypeVar("T")
+
+
+def begun(
+    ledger: Ledger | None, number: int, make: Callable[[], tuple[T, StreamPosition | None]]
+) -> T:
+    """Return what begins: what was reserved for it is settled, or cancelled where it cannot begin.
+
+    Args:
+        ledger: the account that pays for all rounds, or None.
+        number: of the reservation.
+        make: makes it, with where its file stands.
+
+    Raises:
+        FileError, PlanError, MemoryError: of `make`; then nothing is spent. What else it raises
+            leaves the reservation, which counts.
+    """
+    try:
+        made, at = make()
+    except (FileError, PlanError, MemoryError):  # nothing was published, and nothing can be
+        if ledger:
+            with suppress(LedgerError):  # what cannot be cancelled counts
+                ledger.cancel(number)
+        raise
+    if ledger:
+        ledger.settle(number, stream=at)
+    return made
 
 
 class Followed(Protocol):

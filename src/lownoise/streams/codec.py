@@ -72,11 +72,7 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
         **_noise_to_dict(terms.name, mechanism, totals),
         "evidence": evidence,
         **stated(mechanism.participation),
-        **(
-            {"compared": [compared_to_dict(own) for own in terms.alternatives]}
-            if terms.alternatives
-            else {}
-        ),
+        **compared_to_dict(terms.alternatives),
     }
 
 

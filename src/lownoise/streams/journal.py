@@ -14,18 +14,17 @@ import hmac
 import json
 import os
 import threading
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import numpy as np
 
-from lownoise.errors import FileError, LedgerError, PlanError, StreamError, path_of
+from lownoise.errors import FileError, PlanError, StreamError, path_of
 from lownoise.privacy import GaussianEvent, StreamPosition, checked_ledger
 from lownoise.release import codec
 from lownoise.release.codec import Spend
 from lownoise.sensitivity.relations import relation_name
-from lownoise.streams.accounts import StreamAccount
+from lownoise.streams.accounts import StreamAccount, begun
 from lownoise.streams.files import appear, held, stream_kind
 from lownoise.streams.increments import IncrementMechanism, IncrementNoise
 from lownoise.streams.progress import spend_from_dict, spend_to_dict, text_of
@@ -143,27 +142,24 @@ class IncrementRun:
         mu = mechanism.loss.mu
         if budget is not None and mu > budget.gaussian_parameter():
             raise PlanError("run reveals more than its budget; plan again")
+        place = None if path is None else path_of(path).absolute()
         event = GaussianEvent(mu)
         ledger = checked_ledger(ledger)
         relation = relation_name(mechanism.relation)
         number = ledger.reserve(event, note, asked=budget, relation=relation) if ledger else 0
         spend = Spend(ledger.dataset, number) if ledger else None
-        key, account, at = os.urandom(_KEY), None, None
-        try:
+        key = os.urandom(_KEY)
+
+        def made() -> tuple[tuple[IncrementNoise, StreamAccount | None], StreamPosition | None]:
             noise = IncrementNoise(mechanism, key, threads=threads)
-            if path is not None:
-                account = StreamAccount.of(ledger) if ledger else None
-                at = _write(
-                    path_of(path).absolute(), key, mechanism, asked or {}, note, spend, account
-                )
-        except (FileError, PlanError, MemoryError):  # nothing was published, and nothing can be
-            if ledger:
-                with suppress(LedgerError):  # what cannot be cancelled counts
-                    ledger.cancel(number)
-            raise
-        if ledger:
-            ledger.settle(number, stream=at)
-        return cls(noise, key, spend, None if path is None else path_of(path).absolute(), account)
+            if place is None:
+                return (noise, None), None
+            account = StreamAccount.of(ledger) if ledger else None
+            at = _write(place, key, mechanism, asked or {}, note, spend, account)
+            return (noise, account), at
+
+        noise, account = begun(ledger, number, made)
+        return cls(noise, key, spend, place, account)
 
     @classmethod
     def resume(

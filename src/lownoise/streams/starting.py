@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import FileError, LedgerError, PlanError, path_of
+from lownoise.errors import FileError, PlanError, path_of
 from lownoise.privacy import checked_ledger
 from lownoise.release.codec import Spend
 from lownoise.release.execution import advised
 from lownoise.sensitivity.relations import relation_name
-from lownoise.streams.accounts import StreamAccount
+from lownoise.streams.accounts import StreamAccount, begun
 from lownoise.streams.progress import KeptNoise, Progress, noise_of
 from lownoise.streams.store import StreamFile
 from lownoise.streams.stream import Stream
@@ -22,11 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lownoise.numbers.randomness import Randomness
-    from lownoise.privacy import Payer
+    from lownoise.privacy import Payer, StreamPosition
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
     from lownoise.streams.progress import AbstractNoise
     from lownoise.streams.store import Contents
+
+    Made = tuple[AbstractNoise, StreamFile | None, StreamAccount | None]
 
 
 def start(
@@ -59,19 +60,16 @@ def start(
     with advised(terms, ledger):
         number = ledger.reserve(event, note, asked=terms.budget, relation=name) if ledger else 0
     spend = Spend(ledger.dataset, number) if ledger else None
-    file = account = None
-    try:
+
+    def made() -> tuple[Made, StreamPosition | None]:
         noise = noise_of(terms.mechanism, randomness)
-        if path is not None:
-            account = StreamAccount.of(ledger) if ledger else None
-            file = _file(path_of(path).absolute(), terms, asked or {}, spend, noise, account)
-    except (FileError, PlanError, MemoryError):  # nothing was published, and nothing can be
-        if ledger:
-            with suppress(LedgerError):  # what cannot be cancelled counts
-                ledger.cancel(number)
-        raise
-    if ledger:
-        ledger.settle(number, stream=file.position() if file else None)
+        if path is None:
+            return (noise, None, None), None
+        account = StreamAccount.of(ledger) if ledger else None
+        file = _file(path_of(path).absolute(), terms, asked or {}, spend, noise, account)
+        return (noise, file, account), file.position() if ledger else None
+
+    noise, file, account = begun(ledger, number, made)
     return Stream(terms, noise, spend, file=file, account=account)
 
 

@@ -166,11 +166,10 @@ class _Asked:
         return lower_bound(self.domain, self.budget, size=self.size)
 
 
-def _gaussian(asked: _Asked) -> Compared:
-    """The mean plus Gaussian noise, the same on every table."""
-    error = asked.gaussian(asked.budget, asked.size)
+def _alike(asked: _Asked, mechanism: str, error: float) -> Compared:
+    """Noise that is the same on every table."""
     return Compared(
-        mechanism="Gaussian noise",
+        mechanism=mechanism,
         privacy=str(asked.budget),
         oblivious=True,
         bias=0.0,
@@ -178,6 +177,12 @@ def _gaussian(asked: _Asked) -> Compared:
         neighbour_error=error,
         bound=asked.bound,
     )
+
+
+def _gaussian(asked: _Asked) -> Compared:
+    """The mean plus Gaussian noise, the same on every table."""
+    error = asked.gaussian(asked.budget, asked.size)
+    return _alike(asked, "Gaussian noise", error)
 
 
 def _laplace(asked: _Asked) -> Compared:
@@ -186,15 +191,7 @@ def _laplace(asked: _Asked) -> Compared:
     x = asked.points
     widest = max(float(np.max(np.sum(np.abs(x - row), axis=1))) for row in x)
     error = math.sqrt(2 * x.shape[1]) * widest / (asked.size * asked.budget.epsilon)
-    return Compared(
-        mechanism="Laplace noise",
-        privacy=str(asked.budget),
-        oblivious=True,
-        bias=0.0,
-        error=error,
-        neighbour_error=error,
-        bound=asked.bound,
-    )
+    return _alike(asked, "Laplace noise", error)
 
 
 def _subsampled(asked: _Asked) -> Compared:
