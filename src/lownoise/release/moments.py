@@ -91,7 +91,7 @@ class Coefficients(AbstractTabular):
 @final
 @readable
 @dataclass(frozen=True, eq=False)
-class MomentAnswers:
+class MomentAnswers(AbstractTabular):
     """What follows from the moments of d columns; see `ln.Moments`.
 
     Args:
@@ -107,9 +107,6 @@ class MomentAnswers:
     times: float = 1.0
     summed: Any = None
     beside: AbstractShape | None = None
-
-    def __str__(self) -> str:
-        return str(self._table(0.95))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -273,7 +270,7 @@ class MomentAnswers:
         Raises:
             PlanError: where pandas is not installed, or the level is out of range.
         """
-        return self._table(level).to_pandas()
+        return self.table(level).to_pandas()
 
     def export(self, path: str | PathLike[str], *, level: float = 0.95) -> None:
         """Write the same as `Release.export` does: a .csv, .parquet or .json file.
@@ -282,9 +279,10 @@ class MomentAnswers:
             PlanError: where the level is out of range.
             FileError: where the ending is another, or the file cannot be written.
         """
-        self._table(level).export(path)
+        self.table(level).export(path)
 
-    def _table(self, level: float) -> AnswerTable:
+    def table(self, level: float = 0.95) -> AnswerTable:
+        """Return a row a pair of columns, as `to_pandas`."""
         left, right = np.triu_indices(len(self.columns))
         made = [
             AnswerColumn("column", [self.columns[i] for i in left], "one column"),
