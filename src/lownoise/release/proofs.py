@@ -35,8 +35,11 @@ from lownoise.release.guarantees import (
     tail_quantile,
 )
 from lownoise.release.regions import (
+    MISSED,
     Region,
     chi_quantile,
+    covering_rank,
+    enough,
     normal_quantile,
     simultaneous_quantile,
 )
@@ -50,7 +53,6 @@ if TYPE_CHECKING:
 _TINY = 2.0**-50
 _DRAWS = 20_000
 _MOST_NUMBERS = 4e7
-_MISSED = 1e-6
 _SEED = 20_100_602
 _DIRECTIONS = 32  # in which the noise of a sum and the count is looked at
 _FLAT = 1e-12  # of a variance: what is left of it is rounding
@@ -383,7 +385,7 @@ def ratio_quantile(
     embed = totals.embed if chosen is None else totals.of_margins(chosen)[: totals.question.length]
     deviations, beside = mechanism.answer_scales(embed)
     columns = deviations.size - 1
-    missed = _MISSED / (_DIRECTIONS * max(columns, 1))
+    missed = MISSED / (_DIRECTIONS * max(columns, 1))
     few = columns * _DIRECTIONS * _DRAWS <= _MOST_NUMBERS
     known = mechanism.noise.quantile(outside) is not None
     if known or not (few and _simulated(mechanism, outside, missed)):
@@ -417,7 +419,7 @@ def _hoeffding(mechanism: ResponseMechanism, outside: float) -> Vector:
     return frozen(extent * mechanism.ranges)
 
 
-def _simulated(mechanism: AdditiveMechanism, outside: float, missed: float = _MISSED) -> bool:
+def _simulated(mechanism: AdditiveMechanism, outside: float, missed: float = MISSED) -> bool:
     """Return whether so many draws as are needed can be made."""
     numbers = _DRAWS * max(mechanism.deviations.size, mechanism.length)
     return numbers <= _MOST_NUMBERS and enough(_DRAWS, outside, missed)
@@ -438,22 +440,3 @@ def _mean_error(terms: Terms) -> float:
 
 def _draws(mechanism: AdditiveMechanism) -> Vector:
     return mechanism.simulate(_DRAWS, SimulationRandomness(_SEED))
-
-
-@lru_cache(maxsize=64)
-def covering_rank(count: int, outside: float, missed: float = _MISSED) -> int:
-    """Return which of `count` rising numbers is above the quantile but with chance `missed`.
-
-    The number of draws beyond the quantile is binomial with mean count·outside; the one that is
-    taken has k draws beyond it, with P(Binomial ≤ k) ≤ `missed`. None where not `enough`.
-    """
-    from scipy.stats import binom
-
-    if not enough(count, outside, missed):
-        raise PlanError("a chance so small is not told by draws; ask for a lower level")
-    return count - max(int(binom.ppf(missed, count, outside)), 1)
-
-
-def enough(count: int, outside: float, missed: float = _MISSED) -> bool:
-    """Return whether the greatest of `count` is above the quantile but with chance `missed`."""
-    return (1 - outside) ** count <= missed

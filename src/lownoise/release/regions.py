@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lownoise.questions import Mean
     from lownoise.sensitivity.factors import AbstractShape
 
+MISSED = 1e-6  # the chance with which draws do not cover
+
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,6 +120,28 @@ def _chi_radius(level: float, dimension: int) -> float:
             middle = (low + high) / 2
             low, high = (middle, high) if inside(middle) else (low, middle)
     return high
+
+
+@lru_cache(maxsize=64)
+def covering_rank(count: int, outside: float, missed: float = MISSED) -> int:
+    """Return which of `count` rising numbers is above the quantile but with chance `missed`.
+
+    The number of draws beyond the quantile is binomial with mean count·outside; the one that is
+    taken has k draws beyond it, with P(Binomial ≤ k) ≤ `missed`.
+
+    Raises:
+        PlanError: where `count` is not `enough`.
+    """
+    from scipy.stats import binom
+
+    if not enough(count, outside, missed):
+        raise PlanError("a chance so small is not told by draws; ask for a lower level")
+    return count - max(int(binom.ppf(missed, count, outside)), 1)
+
+
+def enough(count: int, outside: float, missed: float = MISSED) -> bool:
+    """Return whether the greatest of `count` is above the quantile but with chance `missed`."""
+    return (1 - outside) ** count <= missed
 
 
 def ratio_interval(

@@ -23,7 +23,7 @@ from lownoise.noise.partial import PartialNoise
 from lownoise.noise.pure import KNormNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.release.guarantees import tail_quantile
-from lownoise.release.proofs import covering_rank
+from lownoise.release.regions import covering_rank
 from lownoise.release.tails import coordinate_quantile
 from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.patterns import fitting

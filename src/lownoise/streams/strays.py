@@ -15,7 +15,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.release.proofs import covering_rank, enough
+from lownoise.release.regions import covering_rank, enough
 from lownoise.samplers.uniform.abstract import uniforms
 
 if TYPE_CHECKING:
