@@ -131,14 +131,18 @@ def test_many_cells_have_the_law_of_few_and_moments_above_theirs(cells, scale, m
 
 
 def test_sums_of_a_law_are_those_of_convolutions():
-    scale, reach = 0.6, discrete_k_norm._farthest(5, 0.6)
-    z = np.arange(-reach, reach + 1)
-    one = np.exp(-np.abs(z) / scale) * math.tanh(0.5 / scale)
-    found = np.where(z == 0, 1.0, 0.0)
-    for own in discrete_k_norm._sums(5, scale):
+    """Of few to the last bit: files of before state deviations and errors that follow from them."""
+    for cells, scale in ((5, 0.6), (6, 1.0), (6, 0.25)):
+        reach, q = discrete_k_norm._farthest(cells, scale), math.exp(-1 / scale)
+        z = np.arange(-reach, reach + 1)
+        one = (1 - q) / (1 + q) * q ** np.abs(z)
+        found = own = np.where(z == 0, 1.0, 0.0)
         near = np.abs(z) < reach // 2
-        assert np.allclose(own[near], found[near], rtol=1e-12, atol=0)
-        found = np.convolve(found, one, mode="same")
+        for kept in discrete_k_norm._sums(cells, scale):
+            assert np.array_equal(kept, found)
+            assert np.allclose(own[near], found[near], rtol=1e-12, atol=0)
+            found = np.convolve(found, one, mode="same")
+            own = discrete_k_norm._with_one_more(own, scale)
 
 
 def test_means_of_more_categories_have_whole_noise_as_well():

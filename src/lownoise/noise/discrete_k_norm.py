@@ -354,10 +354,15 @@ def _none(cells: int, scale: float) -> Vector:
 
 @lru_cache(maxsize=64)
 def _sums(cells: int, scale: float) -> list[Vector]:
-    """Return the laws of sums of 0 to n geometric numbers, about the middle, all of one length."""
+    """Return the laws of sums of 0 to n geometric numbers, about the middle, all of one length.
+
+    Convolved: files state errors that follow from these to the last bit.
+    """
+    q, far = math.exp(-1 / scale), _farthest(cells, scale)
+    one = (1 - q) / (1 + q) * q ** np.abs(np.arange(-far, far + 1))
     found = [_none(cells, scale)]
     for _ in range(cells):
-        found.append(_with_one_more(found[-1], scale))
+        found.append(np.convolve(found[-1], one, mode="same"))
     return found
 
 
