@@ -18,8 +18,18 @@ HEAVY = (
 )  # fmt: skip
 
 
-def loaded_by(statement):
-    code = f"import sys; {statement}; print(*[m for m in {HEAVY!r} if m in sys.modules])"
+SLOW = ("scipy.signal", "scipy.stats", "pandas", "pyarrow")
+SOLVERS = ("scipy.optimize", "scipy.linalg", "scipy.fft")
+PLANNED = """
+import lownoise as ln
+question = ln.Mean(["age", "income"], ln.Box([0, 0], [120, 500_000]))
+known = dict(relation="substitute", size=5000, weights="range")
+str(ln.plan(question, budget={}, **known).comparison)
+"""
+
+
+def loaded_by(statement, among=HEAVY):
+    code = f"{statement}\nimport sys; print(*[m for m in {among!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.split()
 
@@ -30,6 +40,12 @@ def test_import_loads_nothing_heavy():
 
 def test_the_command_line_starts_without_the_engine():
     assert set(loaded_by("import lownoise.cli")) <= {"rich"}
+
+
+def test_a_plan_of_means_loads_no_more_than_it_computes_with():
+    """Each of these takes a tenth of a second, or a whole one."""
+    assert loaded_by(PLANNED.format("ln.approx_dp(1.0, 1e-6)"), SLOW) == []
+    assert loaded_by(PLANNED.format("ln.zcdp(0.5)"), SLOW + SOLVERS) == []
 
 
 def test_everything_promised_is_importable():

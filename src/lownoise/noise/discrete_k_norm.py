@@ -20,7 +20,6 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
-from scipy.signal import lfilter
 
 from lownoise.errors import PlanError
 from lownoise.kinds import POSITIVE, Field
@@ -341,6 +340,8 @@ def _farthest(cells: int, scale: float) -> int:
 
 def _with_one_more(chances: Vector, scale: float) -> Vector:
     """Return the law of a sum with one geometric number more: all that is added is above 0."""
+    from scipy.signal import lfilter  # which takes a second to load
+
     q = math.exp(-1 / scale)
     below = lfilter([1.0], [1.0, -q], chances)
     above = lfilter([0.0, q], [1.0, -q], chances[::-1])[::-1]

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _LARGEST_DENSE = 10_000
 _WORDS = 2.0**64
+_AT_ONCE = 1 << 16  # numbers that are simulated together
 _ROOM = 1e-9  # of a width: more than its rounding
 _FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
 _BIAS_BITS = 10  # under `substitute`: rounding of records moves a mean by ≤ 2^-10 deviations
@@ -92,9 +93,14 @@ class GaussianNoise(AbstractNoise):
         """Return `count` draws in floats."""
         from scipy.special import ndtri
 
-        words = (randomness.words(self.shape.sources) for _ in range(count))
-        own = (ndtri((w.astype(np.float64) + 0.5) / _WORDS) for w in words)
-        return np.array([self.shape.apply(z) for z in own]).reshape(count, self.dimension)
+        sources = self.shape.sources
+        found = np.empty((count, self.dimension))
+        for start in range(0, count, rows := max(_AT_ONCE // max(sources, 1), 1)):
+            end = min(start + rows, count)
+            words = randomness.words((end - start) * sources).astype(np.float64)
+            own = ndtri((words + 0.5) / _WORDS).reshape(end - start, sources)
+            found[start:end] = [self.shape.apply(z) for z in own]
+        return found
 
     def answer_factor(self, unit: Vector, embed: Vector | None) -> AbstractShape:
         """Return a factor of the answers' covariance; arguments as of `deviations`."""

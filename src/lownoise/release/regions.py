@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -132,11 +133,14 @@ def covering_rank(count: int, outside: float, missed: float = MISSED) -> int:
     Raises:
         PlanError: where `count` is not `enough`.
     """
-    from scipy.stats import binom
+    from scipy.special import betaincc
 
     if not enough(count, outside, missed):
         raise PlanError("a chance so small is not told by draws; ask for a lower level")
-    return count - max(int(binom.ppf(missed, count, outside)), 1)
+    beyond = bisect_left(  # the least k with P(Binomial ≤ k) ≥ `missed`
+        range(count), missed, key=lambda k: betaincc(k + 1, count - k, outside)
+    )
+    return count - max(beyond, 1)
 
 
 def enough(count: int, outside: float, missed: float = MISSED) -> bool:

@@ -19,7 +19,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
+import scipy
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import order_norm
@@ -139,16 +139,16 @@ class _Programme:
             if 2 * weight * count < _NEAR * value:
                 break
             weight *= _FALLS
-        factor = cholesky(self._form(x), lower=True)
-        return x[: self._k], x[self._k :], cho_solve((factor, True), self._images.T), c
+        factor = scipy.linalg.cholesky(self._form(x), lower=True)
+        return x[: self._k], x[self._k :], scipy.linalg.cho_solve((factor, True), self._images.T), c
 
     def _form(self, x: Vector) -> Vector:
         return np.asarray((self._rows.T * (self._ways * x)) @ self._rows)
 
     def _size(self, x: Vector, power: float) -> tuple[float, Vector]:
         """Return f and how much of it each answer's variance is worth."""
-        factor = cholesky(self._form(x), lower=True)
-        half = solve_triangular(factor, self._images.T, lower=True)
+        factor = scipy.linalg.cholesky(self._form(x), lower=True)
+        half = scipy.linalg.solve_triangular(factor, self._images.T, lower=True)
         variances = np.sum(np.square(half), axis=0)
         f = float(order_norm(variances, power))
         if math.isinf(power):
@@ -161,10 +161,10 @@ class _Programme:
         if np.any(weights <= 0):
             return math.inf
         try:
-            factor = cholesky(self._form(x), lower=True)
+            factor = scipy.linalg.cholesky(self._form(x), lower=True)
         except np.linalg.LinAlgError:
             return math.inf
-        half = solve_triangular(factor, self._images.T, lower=True)
+        half = scipy.linalg.solve_triangular(factor, self._images.T, lower=True)
         f = float(order_norm(np.sum(np.square(half), axis=0), power))
         barrier = 2 * np.sum(np.log(np.diag(factor))) + np.sum(np.log(weights))
         return float(f + self._ways @ x - weight * barrier)
@@ -172,9 +172,9 @@ class _Programme:
     def _step(self, x: Vector, weight: float, power: float) -> tuple[Vector, float]:
         """Return Newton's step, and by how much the value falls along it at first."""
         k, ways = self._k, self._ways
-        factor = cholesky(self._form(x), lower=True)
-        half = solve_triangular(factor, self._rows.T, lower=True)
-        sight = solve_triangular(factor, self._images.T, lower=True)
+        factor = scipy.linalg.cholesky(self._form(x), lower=True)
+        half = scipy.linalg.solve_triangular(factor, self._rows.T, lower=True)
+        sight = scipy.linalg.solve_triangular(factor, self._images.T, lower=True)
         gram, seen = half.T @ half, half.T @ sight
         variances = np.sum(np.square(sight), axis=0)
         f = float(order_norm(variances, power))

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, log_ndtr, ndtr
 
 if TYPE_CHECKING:
@@ -182,6 +181,7 @@ class Threshold:
 
 def covering(staircase: Staircase, epsilon: float, delta: float) -> Staircase:
     """Return the staircase scaled so that its δ is the one given, in floats."""
+    from scipy.optimize import brentq
 
     def excess(log: float) -> float:
         return math.log(max(staircase.scaled(math.exp(log)).delta(epsilon), 1e-300) / delta)

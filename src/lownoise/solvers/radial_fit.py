@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from scipy.optimize import brentq
 
 from lownoise.certificate.radial import proof_from_fields
 from lownoise.certificate.radial_line import LineProof
@@ -79,6 +78,8 @@ class _Line:
 
     def room(self) -> tuple[float, float]:
         """Return ∫₀^γ V + e^{−ε}∫_γ¹ V, and γ: 0 or 1 where V has one sign."""
+        from scipy.optimize import brentq
+
         meeting, pieces = self.end - math.floor(self.end), self.parabolas()
 
         def value(z: float) -> float:
@@ -115,6 +116,7 @@ def fitted_line(epsilon: float, delta: float) -> tuple[Staircase, LineProof | No
         epsilon: ε.
         delta: δ.
     """
+    from scipy.optimize import brentq
 
     def excess(end: float) -> float:
         return math.log(max(_tail(_at(epsilon, end).staircase()), 1e-300) / delta)

@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -38,6 +37,8 @@ def multiply(left: Vector, right: Vector) -> Vector:
     n = len(left)
     if n <= _SHORT:
         return np.convolve(left, right)[:n]
+    from scipy.fft import irfft, next_fast_len, rfft
+
     size = next_fast_len(2 * n - 1, real=True)
     product: Vector = irfft(rfft(left, size) * rfft(right, size), size)[:n]
     return product

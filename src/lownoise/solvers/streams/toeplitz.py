@@ -19,7 +19,6 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 
 from lownoise.sensitivity.participation import ONE
 from lownoise.solvers.streams.series import (
@@ -152,6 +151,8 @@ def _starts(workload: Vector) -> list[Vector]:
 
 def _turns(c: Vector) -> int:
     """Return how often c turns about 0 along the unit circle: its zeros inside, if none is near."""
+    from scipy.fft import next_fast_len, rfft
+
     half = rfft(c, 4 * next_fast_len(len(c), real=True))
     return round(float(np.sum(np.angle(half[1:] * half[:-1].conj()))) / math.pi)
 
@@ -317,6 +318,8 @@ def _expansion(
     c: Vector, workload: Vector, weights: Vector
 ) -> tuple[float, Vector, Callable[[Vector], Vector]]:
     """Return J, ∇J and v ↦ ∇²J·v."""
+    from scipy.fft import irfft, next_fast_len, rfft
+
     n = len(c)
     reciprocal = inverse(c)
     b = multiply(workload, reciprocal)
