@@ -71,6 +71,19 @@ def test_a_reader_is_a_table_once(tmp_path):
         first.release(rows, ledger)
 
 
+@pytest.mark.parametrize(
+    "column", [pl.Series("a", [1.0]), pa.chunked_array([[1.0]])], ids=["polars", "arrow"]
+)
+def test_a_column_is_no_table_and_takes_nothing(column, tmp_path):
+    """Though it streams as tables do; one of records, which have the names, is a table."""
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(1))
+    plan = ln.plan(ln.Mean(["a"], ln.Box([0], [9])), budget=ln.zcdp(1), relation="add_remove")
+    with pytest.raises(TableError, match="is no table; give "):
+        plan.release(column, ledger)
+    plan.release(pl.DataFrame({"a": [1.0]}).to_struct("rows"), ledger)
+    assert [entry.state for entry in ledger.entries()] == ["cancelled", "settled"]
+
+
 WORDS = ["1", None, "b", "1", "2.5"]
 HELD = {
     "polars' categories": (pl.Series(WORDS, dtype=pl.Categorical), WORDS),

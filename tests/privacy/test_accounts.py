@@ -264,6 +264,7 @@ def test_a_refusal_says_what_is_asked_for_and_what_is_left(tmp_path, reading):
         ledger.charge(ln.pure_dp(5), "x")
     left = ", ".join(f"{k} {v:.6g}" for k, v in ledger.remaining().items())
     assert f"and {left} is left" in str(refusal.value)
+    assert ", asked with 5-DP: it asks for" in str(refusal.value)  # in what the reader spoke of
     assert set(ledger.taken().values()) == {0.0}
 
 

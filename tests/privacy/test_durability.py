@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from lownoise.errors import LedgerError
 
 EXTRA = 3  # SQLite's number for it: the file and its folder are synced at every commit
 
@@ -44,3 +45,28 @@ def test_every_commit_of_a_ledger_waits_for_the_disk(tmp_path, levels):
     plan.release(pd.DataFrame({"a": [0.5]}), ledger)
     assert len(levels) >= before + 2  # reserved, and settled
     assert set(levels) == {EXTRA}
+
+
+class Failing(sqlite3.Connection):
+    """A connection whose commit is on the disk, and is said to have failed: as of its folder."""
+
+    def execute(self, statement, *more):
+        found = super().execute(statement, *more)
+        if statement.strip().upper().startswith("COMMIT"):
+            raise sqlite3.OperationalError("disk I/O error")
+        return found
+
+
+def test_a_spend_whose_commit_fails_when_it_is_written_counts(tmp_path, monkeypatch):
+    """As the words of `reserve` have it: no answer is given, and what may stand does."""
+    ledger = ln.Ledger.create(tmp_path / "l.db", "survey", ln.zcdp(1.0))
+    plan = ln.plan(ln.Mean(["a"], ln.Box([0], [1])), budget=ln.zcdp(0.25), relation="add_remove")
+    connect = sqlite3.connect
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            sqlite3, "connect", lambda *w, **h: connect(*w, **{**h, "factory": Failing})
+        )
+        with pytest.raises(LedgerError, match="cannot be used"):
+            plan.release(pd.DataFrame({"a": [0.5]}), ledger)
+    assert [entry.state for entry in ledger.entries()] == ["reserved"]
+    assert ledger.remaining() == {"rho": 0.75}

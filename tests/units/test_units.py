@@ -502,6 +502,14 @@ def test_what_does_not_fit_is_refused_in_one_line(said):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_no_order_is_none_given(question):
+    """One door has what every question is asked with, several on one budget among them."""
+    assert made(question, order_by=None).terms.privacy_unit == PrivacyUnit("who", M)
+    known = {"budget": ln.zcdp(0.5), "relation": "add_remove", "order_by": None}
+    assert ln.plan({"q": QUESTIONS[question]}, **known)["q"].terms.privacy_unit is None
+
+
 SPEC = """
 [question]
 relation = "add_remove"

@@ -56,6 +56,8 @@ def _reader_of(table: Any, asked: Iterable[Columns]) -> Any:  # noqa: ANN401
     """Return an Arrow reader of a table that has what is asked, of which no row was read."""
     import pyarrow as pa
 
+    if _is_column(table):
+        raise _no_table(table)
     _require_unread(table)
     with alike(_unread(table)):  # a query that waits for its reader computes its rows here
         reader = pa.RecordBatchReader.from_stream(table)
@@ -95,6 +97,29 @@ class ArrowRows:
 def _of_ibis(table: object) -> bool:
     """Return whether it is a query, which runs anew for each reader."""
     return type(table).__module__.partition(".")[0] == "ibis"
+
+
+_NEARLY = (  # what a class that is no table can do, and how its own becomes one
+    ("collect_schema", "table.collect()"),
+    ("to_frame", "table.to_frame()"),
+    ("fromkeys", "pandas.DataFrame(table)"),
+    ("__array__", "pandas.DataFrame(table, columns=[…])"),
+)
+
+
+def _no_table(table: object) -> TableError:
+    """Return the refusal of what is no table, by its class alone: no engine is loaded for it."""
+    own = (remedy for has, remedy in _NEARLY if hasattr(type(table), has))
+    remedy = next(own, "a path, a pandas DataFrame or an Arrow table")
+    return TableError(f"table={named(table)} is no table; give {remedy}")
+
+
+def _is_column(table: object) -> bool:
+    """Return whether it is one column, not of records: streams of such are of no table."""
+    import pyarrow as pa
+
+    has = "type" if isinstance(table, pa.ChunkedArray) else "dtype"
+    return hasattr(type(table), has) and not str(getattr(table, has)).lower().startswith("struct")
 
 
 def _require_unread(table: object) -> None:
@@ -137,7 +162,7 @@ def arrow_of(table: Any, columns: Columns) -> Any:  # noqa: ANN401
 
     # once the types are known, whatever fails may depend on a value
     text = _unread(table)
-    if hasattr(table, "iloc") and hasattr(table, "dtypes"):
+    if hasattr(table, "iloc") and hasattr(table, "dtypes") and not _is_column(table):
         names = [str(c) for c in table.columns]
         require(names, columns.names)
         places = {c: names.index(c) for c in columns.names}
@@ -155,10 +180,7 @@ def arrow_of(table: Any, columns: Columns) -> Any:  # noqa: ANN401
         with alike(text):
             arrow = _all_of(reader, table)
             return pa.table({c: plain(arrow.column(c)) for c in columns.names})
-    raise TableError(
-        f"table={type(table).__name__} is no table; give a path, a pandas DataFrame or an Arrow "
-        "table",
-    )
+    raise _no_table(table)
 
 
 def _require_kind(kind: Any, name: str, *, dated: bool) -> None:  # noqa: ANN401

@@ -42,7 +42,7 @@ def plan(
     uses: int | None = ...,
     privacy_unit: str | None = ...,
     rows_per_unit: int | None = ...,
-    order_by: Sequence[str] | str = ...,
+    order_by: Sequence[str] | str | None = ...,
     null_unit: str = ...,
     unit_total: AbstractDomain | ArrayLike | None = ...,
 ) -> Plan: ...
@@ -61,7 +61,7 @@ def plan(
     merge: bool = ...,
     privacy_unit: str | None = ...,
     rows_per_unit: int | None = ...,
-    order_by: Sequence[str] | str = ...,
+    order_by: Sequence[str] | str | None = ...,
     null_unit: str = ...,
 ) -> JointPlan: ...
 
@@ -114,9 +114,9 @@ def plan(question: Any, **asked: Any) -> Plan | JointPlan:  # noqa: D417 (`asked
             rows there are is private. By default a row.
         rows_per_unit: m, how many rows of each count: the first, the others are left out. Noise
             grows with it, and answers are about the rows that count.
-        order_by: the columns that order a unit's rows, numbers rising; rows alike in these go by
-            the columns that the question reads, the smallest values first: without columns that
-            tell rows apart means are too small.
+        order_by: the columns that order a unit's rows, numbers rising; None for none. Rows alike in
+            these go by the columns that the question reads, the smallest values first: without
+            columns that tell rows apart means are too small.
         null_unit: what rows that lack a unit are: "drop" leaves them out, "one" makes them one unit
             together.
         unit_total: for `ln.Sum` of units, what the rows of each that count add up to is clipped to:

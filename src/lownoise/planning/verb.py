@@ -51,7 +51,7 @@ def plan(  # noqa: PLR0913
     uses: int | None = None,
     privacy_unit: str | None = None,
     rows_per_unit: int | None = None,
-    order_by: Sequence[str] | str = (),
+    order_by: Sequence[str] | str | None = None,
     null_unit: str = "drop",
     unit_total: AbstractDomain | ArrayLike | None = None,
 ) -> Plan:

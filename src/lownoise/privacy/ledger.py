@@ -182,7 +182,8 @@ class Ledger(Account):
             BudgetError: where the account's reading cannot pay for such an event, or `asked` is out
                 of range.
             LedgerError: where it would overspend, or other spends are of another relation; then
-                nothing is taken.
+                nothing is taken. Where the file cannot be used, nothing is, either, unless the disk
+                fails when all is written: then the spend may stand reserved, as after a crash.
         """
         own = None if asked is None else checked_budget(asked)  # an ε below 0 would give some back
         with self._transaction() as connection:
@@ -333,9 +334,11 @@ class Ledger(Account):
         if not reading.within(budget, [*spends, (event, pair)]):
             asks = amounts(reading.taken(budget, [(event, pair)]))
             left = amounts(reading.remaining(budget, spends))
+            own = "" if asked is None else f", asked with {asked}"
             raise OverspentError(
-                f"dataset={self.dataset!r} has too little of its {budget} left for this spend: it "
-                f"asks for {asks}, and {left} is left; ask for less, or stop releasing from it",
+                f"dataset={self.dataset!r} has too little of its {budget} left for this spend"
+                f"{own}: it asks for {asks}, and {left} is left; ask for less, or stop releasing "
+                "from it",
                 reading.like,
             )
         if fixed is None:

@@ -160,7 +160,7 @@ def rows_of(unit: PrivacyUnit | None) -> int:
 def checked_unit(
     column: str | None,
     rows: int | None,
-    order_by: Any = (),  # noqa: ANN401 (what a user gives)
+    order_by: Any = None,  # noqa: ANN401 (what a user gives)
     null: str = "drop",
     total: AbstractDomain | None = None,
 ) -> PrivacyUnit | None:
@@ -169,7 +169,7 @@ def checked_unit(
     Args:
         column: what tells units apart, None for rows.
         rows: how many rows of each count.
-        order_by: a list of columns, or one.
+        order_by: a list of columns, or one; None for none.
         null: what rows without a unit are.
         total: what a unit's rows add up to is clipped to.
 
@@ -180,7 +180,7 @@ def checked_unit(
         >>> checked_unit("person", 3, "day").order_by
         ('day',)
     """
-    listed = (order_by,) if isinstance(order_by, str) else order_by
+    listed = (order_by,) if isinstance(order_by, str) else () if order_by is None else order_by
     if not isinstance(listed, (list, tuple)):
         raise PlanError(f"order_by={quoted(order_by)} is no list of columns; give names")
     if not isinstance(null, str):
