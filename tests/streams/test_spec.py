@@ -128,7 +128,7 @@ MISTAKES = [
     ('rounds = 3\npattern = "poisson"', "question.pattern"),
     ("rounds = 3\nparticipations = 2\nseparation = 3", "do not fit in 3 rounds; give at most 1"),
     ('rounds = 9\nparticipations = 2\nseparation = 3\npattern = "any"', "is not kept by"),
-    ('rounds = 3\ncolumns = ["a"]', "question.columns: input should be"),
+    ('rounds = 3\ncolumns = ["a"]', "question.columns: is no table of fields"),
     (
         f"rounds = 3\ncolumns = {{ a = {{ lower = 0, upper = 1 }} }}\n{BALL}",
         "question.columns.a.lower: stands beside question.domain",

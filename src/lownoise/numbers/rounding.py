@@ -27,6 +27,7 @@ TINY = 2.0**-44  # a few operations and one power
 POWER = 2.0**-45  # the same, as files of 0.1 are charged
 FEW = 2.0**-48  # a few operations
 LAST = 2.0**-50  # one or two
+OTHER_MACHINE = 2.0**-40  # products of matrices, whose last bits differ between processors
 Number = TypeVar("Number", float, "Vector")
 
 

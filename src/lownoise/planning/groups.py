@@ -254,13 +254,13 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
     split = cache(lambda: None if request.shared else _split_tables(question, order))
 
     def mechanisms(values: AdditiveMechanism) -> list[AdditiveMechanism]:
-        joint, measured = joint_mechanism(question, values, size), split()
+        measured = split()
         if measured is None or values.loss.delta:
-            return [joint]
+            return [joint_mechanism(question, values, size)]
         try:
             values.noise.scaled(1.0)
         except PlanError:  # noise from outside may have no multiples
-            return [joint]
+            return [joint_mechanism(question, values, size)]
         found = covering(
             lambda factor: replace(
                 joint_mechanism(question, values, size, measured.scaled(factor)), unit=request.unit
@@ -268,7 +268,11 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
             lambda own: own.loss.epsilon,
             allowed(budget),
         )
-        return [replace(found, unit=None), joint]
+        try:
+            beside = [joint_mechanism(question, values, size)]
+        except PlanError:  # answers are too many for groups that are all noised together
+            beside = []
+        return [replace(found, unit=None), *beside]
 
     def planned(build: Callable[[], Plan]) -> Plan:
         made = build()

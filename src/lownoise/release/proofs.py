@@ -81,10 +81,9 @@ class GaussianProof:
         """What the user gets, in words."""
         return str(self._terms.budget)
 
-    @property
-    def within_budget(self) -> bool:
-        """Whether μ is at most what the budget allows."""
-        return bool(self._terms.mechanism.loss.mu <= self._terms.parameter)
+    def within(self, more: float = 0.0) -> bool:
+        """Return whether μ is at most what the budget allows, but for a part of that."""
+        return bool(self._terms.mechanism.loss.mu <= self._terms.parameter * (1 + more))
 
     @property
     def error(self) -> float:
@@ -210,11 +209,11 @@ class PureProof:
         """What the user gets, in words."""
         return self.cost.guarantee
 
-    @property
-    def within_budget(self) -> bool:
-        """Whether ε and δ are at most the budget's."""
-        cost = self.cost
-        return cost.epsilon <= self._terms.parameter and cost.delta <= self.delta
+    def within(self, more: float = 0.0) -> bool:
+        """Return whether ε and δ are at most the budget's, but for a part of these."""
+        cost, grown = self.cost, 1 + more
+        epsilon, delta = self._terms.parameter * grown, self.delta * grown
+        return cost.epsilon <= epsilon and cost.delta <= delta
 
     @property
     def error(self) -> float:

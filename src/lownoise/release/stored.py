@@ -191,7 +191,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     if UNIT in fields:
         unit = unit_from_dict(fields[UNIT], exchanged=exchanged)
         terms = replace(terms, mechanism=_hidden(terms, unit))
-    if not terms.within_budget:
+    if not terms.within_budget_as_read:
         raise FileError("noise is too small for the budget")
     expect_meant(fields, terms_to_dict(terms, witnessed=False))
     return terms

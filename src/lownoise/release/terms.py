@@ -11,6 +11,7 @@ from lownoise.certificate import Certificate, order_norm
 from lownoise.certificate.witness import proved, witness
 from lownoise.errors import PlanError
 from lownoise.kinds import resolved
+from lownoise.numbers.rounding import OTHER_MACHINE
 from lownoise.privacy.choices import paying
 from lownoise.privacy.units import rows_of
 from lownoise.questions.encoding import AbstractQuestion
@@ -142,10 +143,23 @@ class Terms(Readable):
     @property
     def within_budget(self) -> bool:
         """Whether the cost is at most the budget, and that of all releases what they share."""
+        return self._within(0.0)
+
+    @property
+    def within_budget_as_read(self) -> bool:
+        """Whether it is, but for the last bits that the machine which wrote a file may have less.
+
+        A cost is proved through products of matrices, whose last bits differ between processors.
+        Such a file says what was proved where it was written, and is read; nothing is released
+        from it where more than the budget is proved.
+        """
+        return self._within(OTHER_MACHINE)
+
+    def _within(self, more: float) -> bool:
         if self.shared is None:
-            return self.proof.within_budget
+            return self.proof.within(more)
         all_kept = self.shared.keeps(self.cost.event, self.mechanism.loss.ball)
-        return all_kept and self.proof.within_budget
+        return all_kept and self.proof.within(more)
 
     def check_budget(self) -> None:
         """Refuse to release what reveals more than the budget.

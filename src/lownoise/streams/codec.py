@@ -147,7 +147,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
         name=name,
         alternatives=compared_from_list(compared, name) if compared else Comparison(),
     )
-    if not terms.within_budget:
+    if not terms.within_budget_as_read:
         raise FileError("noise is too small for the budget")
     codec.expect_meant(fields, terms_to_dict(terms))
     return terms

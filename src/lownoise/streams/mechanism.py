@@ -39,7 +39,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.abstract import Loss
 from lownoise.noise.mechanism import covering
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import grown, growth, square_up, up
+from lownoise.numbers.rounding import OTHER_MACHINE, grown, growth, square_up, up
 from lownoise.release.regions import normal_quantile, simultaneous_quantile
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from lownoise.streams.pairs import AbstractPair
 
 _FAR = 2.0**100  # beside which a coordinate says nothing
-_LEFT = 2.0**-40
 _LEAST_COVER = 2.0**-24
 _BLOCK = 1 << 16
 
@@ -313,7 +312,7 @@ def stream_mechanism(
     Raises:
         PlanError: where the shape has no noise in a direction that needs some.
     """
-    parameter *= 1 - _LEFT
+    parameter *= 1 - OTHER_MACHINE
     wide = shape.deviations() * math.sqrt(pair.mean_variance)
     found = StreamMechanism(
         totals=totals,

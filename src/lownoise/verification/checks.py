@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _UNBEATEN = "lower_bound"
-_PROVED = ("certificate", _UNBEATEN)
-_NEAR = 1e-9  # of a bound
+_NEAR = 1e-9  # of a number
+_ESTIMATE = "estimate"
+_NEAR_ESTIMATES = 2.0**-44  # so that an integer of 2^40 that is another shows
 
 
 @final
@@ -72,11 +73,11 @@ def as_stated(stated: object, computed: dict[str, Any], beside: list[str]) -> li
 
 
 def _agrees(name: str, stated: Any, computed: object) -> bool:  # noqa: ANN401 (JSON)
-    """Return whether a file states what follows: bounds up to their last digits, all else exactly.
+    """Return whether a file states what follows: floats up to their last digits, all else exactly.
 
-    Bounds are proved through products and factorizations of matrices, whose last bits differ
-    between machines and versions. What no mechanism beats may be stated as less than what is proved
-    of it now: later versions prove more, and a file's bound stays true.
+    Costs, errors and bounds follow through products and factorizations of matrices, whose last bits
+    differ between machines and versions; estimates by less. What no mechanism beats may be stated
+    as less than what is proved of it now: later versions prove more, and a file's bound stays true.
     """
     if isinstance(computed, dict) and isinstance(stated, dict):
         same = stated.keys() == computed.keys()
@@ -84,11 +85,18 @@ def _agrees(name: str, stated: Any, computed: object) -> bool:  # noqa: ANN401 (
     if isinstance(computed, list) and isinstance(stated, list):
         both = zip(stated, computed, strict=False)
         return len(stated) == len(computed) and all(_agrees(name, *own) for own in both)
-    if name not in _PROVED or not isinstance(computed, float) or not isinstance(stated, float):
+    if not isinstance(computed, float) or not isinstance(stated, float):
         return type(stated) is type(computed) and bool(stated == computed)
     if name == _UNBEATEN:
         return 0 <= stated <= computed * (1 + _NEAR)
-    return math.isclose(stated, computed, rel_tol=_NEAR)
+    return near(stated, computed, _NEAR_ESTIMATES if name == _ESTIMATE else _NEAR)
+
+
+def near(stated: float | None, computed: float | None, by: float = _NEAR) -> bool:
+    """Return whether two numbers are one but for their last digits."""
+    if stated is None or computed is None:
+        return stated is computed
+    return stated == computed or math.isclose(stated, computed, rel_tol=by)
 
 
 def _text(value: object) -> str:

@@ -28,12 +28,12 @@ from lownoise.sets.domains.encoding import expect_oracle, of_program
 from lownoise.streams import codec as streams
 from lownoise.streams.rounds import SHOWN as SHOWN_IN_STREAMS
 from lownoise.streams.rounds import AbstractStreamMechanism
-from lownoise.verification.checks import Check, Verification, as_stated, holding
+from lownoise.verification.checks import Check, Verification, as_stated, holding, near
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lownoise.privacy import Budget, Event
+    from lownoise.privacy import Event
     from lownoise.release.comparison import Alternative
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
@@ -65,12 +65,13 @@ def _rounding(found: float, shown: float) -> Check:
 def _compared(terms: Terms, own: Alternative) -> Check:
     """Return whether what is said of the mechanism beside others is what its terms say."""
     # before 0.2.0 files compared what at p > 2 is a bound, and said nothing of prices
-    holds = own.error in (terms.compared, terms.error)
+    holds = any(near(own.error, error) for error in (terms.compared, terms.error))
     if own.readings:
         cost = terms.cost
         aside = 0.0 if terms.gaussian else cost.delta
-        stated = (own.rho, own.mu, own.delta, own.readings)
-        holds &= stated == (cost.rho, cost.mu, aside, terms.readings)
+        stated = (own.rho, own.mu, own.delta)
+        found = (cost.rho, cost.mu, aside)
+        holds &= own.readings == terms.readings and all(map(near, stated, found))
     return Check("mechanism as compared", holds, f"{terms.name}: error {terms.compared!r}")
 
 
@@ -85,11 +86,11 @@ def _pure(terms: Terms) -> list[Check]:
     return [
         Check(
             _covered(terms),
-            cost.epsilon <= terms.parameter and cost.delta <= delta,
+            terms.within_budget_as_read,
             f"epsilon {cost.epsilon!r}, rounded up, of {terms.parameter!r} allowed; "
             f"delta {cost.delta!r} of {delta!r}",
         ),
-        _paid(terms.budget, cost.event),
+        _paid(terms, cost.event),
         _above(terms.error, terms.lower_bound),
     ]
 
@@ -98,8 +99,12 @@ def _gaussian(terms: Terms) -> list[Check]:
     allowed, mu = terms.parameter, terms.mechanism.loss.mu
     lower, upper = terms.certificate.lower, terms.certificate.upper
     return [
-        Check(_covered(terms), mu <= allowed, f"radius {mu!r}, rounded up, of {allowed!r} allowed"),
-        _paid(terms.budget, terms.cost.event),
+        Check(
+            _covered(terms),
+            terms.within_budget_as_read,
+            f"radius {mu!r}, rounded up, of {allowed!r} allowed",
+        ),
+        _paid(terms, terms.cost.event),
         Check(
             "certificate brackets the least noise", 0 <= lower <= upper, f"{lower!r} to {upper!r}"
         ),
@@ -140,8 +145,11 @@ def clipped(terms: Terms) -> list[Check]:
     return [Check("records moved as written", holds=True, found=f"{said}, also between them")]
 
 
-def _paid(budget: Budget, event: Event) -> Check:
-    return Check(f"cost within {budget}", within(budget, event), f"{spent(budget, event)}")
+def _paid(terms: Terms, event: Event) -> Check:
+    """Return whether the budget pays for it, but for the last bits of who wrote the file."""
+    budget, nearly = terms.budget, terms.within_budget_as_read and not terms.within_budget
+    said = f"{spent(budget, event)}"
+    return Check(f"cost within {budget}", nearly or within(budget, event), said)
 
 
 def _above(error: float, bound: float) -> Check:
