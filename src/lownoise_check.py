@@ -37,6 +37,7 @@ LONGEST, WIDEST, WORK, MANY = 1 << 26, 130, 1 << 28, 1 << 22  # characters, coor
 PURE = ("laplace", "laplace_histogram", "geometric", "geometric_histogram", "k_norm")
 PARTS = {"gaussian": "kind scale factor reach", "k_norm": "scale"}  # of noise; of independent numbers their scales
 BUDGETS = {"zcdp": "kind rho", "gaussian_dp": "kind mu", "approx_dp": "kind epsilon delta"}
+EPSILONS = {"pure_dp": "kind epsilon", "approx_dp": "kind epsilon delta"}  # of pure noise, which has no δ
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError, zlib.error)
 
 # -- reading: what lacks a name, or is of another type or length than ours, ends in DAMAGE
@@ -168,6 +169,59 @@ def allowed(budget: Any) -> tuple[F, F]:  # below and above the greatest μ² of
         low, high = (middle, high) if delta(middle, first, 1) <= more[0] else (low, middle)
     fits = delta(low, first, 1) <= more[0] <= delta(high, first, 0)
     return (low**2, high**2) if fits else undecided("a budget of so great a δ, or so small a one")
+def granted(budget: Any) -> list[F]:  # the ε of a budget for pure noise, and its δ, which such noise leaves alone
+    known = EPSILONS[one_of(budget["kind"], "budget.kind", " ".join(EPSILONS))]
+    found = [single(fields(budget, "budget", known)[k], "budget") for k in known.split()[1:]]
+    return found if found[-1] < 1 or len(found) < 2 else false("budget.delta is not below 1")
+def strays(epsilon: F) -> F:  # at most √(2q)/(1 − q), q = e^−ε, the deviation of two-sided geometric noise
+    return root(2 * (q := exp(-epsilon, 0)), 0) / (1 - q)
+def among(epsilon: F, size: int, gamma: F, many: int, extent: F, length: F) -> F:
+    # at most the error of every mechanism of ε on some table of so many records, by three proofs of `docs/theory.md`:
+    # so many changes of one record, none longer than ‖s‖_p and ‖s‖₂, prove gamma; each has m records of its own
+    if not (m := size // many) or not epsilon:
+        return ZERO
+    kappa, own, cost = ZERO, float(epsilon), min(many * extent, root(F(many), 1) * length)
+    for best, steps in ((0.5, True), (2.4, False)):
+        top = min(max(int(best / own), 1), m)
+        for g in {1, min(top + 1, m), *(max(int(top * 2.0 ** (-i / 4)), 1) for i in range(20))}:
+            up, down, k = exp(g * epsilon / 2, 1), exp(-g * epsilon / 2, 0), m // g
+            x = up - down
+            kappa = max(kappa, g * k / ((k - 1) * x + 1 + root(1 + x * x, 1)) if steps else g / (up + 1 / up))
+    found = gamma * kappa
+    for rate in (F(own * 2.0 ** (8 - i / 3)) for i in range(60)):  # of how the records of each are given to its ends
+        if rate < 700 and (gap := 1 - exp(-rate, 1)) > 0:
+            lost = root(F(2), 1) * exp(-min(rate * (m // 2 + 1) / 2, F(700)), 1) / gap
+            found = max(found, gamma * strays(epsilon + rate) - cost * lost)
+    return found
+def powers(epsilon: F, most: int, up: int) -> list[int]:  # Σ q^k·k^j, j = 0, …, most, over ONE, rounded down, or up
+    q, part, k, sums = math.floor(exp(-epsilon, up) * ONE) + up, ONE, 0, [ONE] + [0] * most
+    while k * epsilon < 2 * most or part * k**most >= 1 << 300:  # then terms fall as e^(−ε/2) at least
+        k, part = k + 1, (part * q >> 400) + up
+        sums = [x + y for x, y in each(sums, accumulate(repeat(k, most), mul, initial=part))]
+    return [x + up * (int(2 / epsilon) + 1 << 300) for x in sums]
+def staircase(epsilon: F, d: int, level: F) -> bool:  # whether Σ q^k·((γ + k)^(d + 2) − level·(γ + k)^d) ≥ 0, 0 ≤ γ ≤ 1
+    if d > 16 or not d / 1000 < epsilon <= 20:  # beyond, so many powers of numbers so large
+        return False
+    n, low, high = d + 2, powers(epsilon, d + 2, 0), powers(epsilon, d, 1)
+    terms = [(math.comb(n, j) * low[n - j] - level * math.comb(d, j) * high[d - j]) / math.comb(n, j) for j in range(n + 1)]
+    parts = [[math.floor(sum((math.comb(i, j) * terms[j] for j in range(i + 1)), ZERO)) for i in range(n + 1)]]
+    for _ in range(1000):  # Bernstein's coefficients, which no value is below, on halves of halves
+        if parts and min(parts[-1]) >= 0:
+            parts.pop()
+        elif not parts or min(parts[-1][0], parts[-1][-1]) < 0:
+            return not parts
+        else:
+            rows = [parts.pop()]
+            while len(rows[-1]) > 1:
+                rows.append([(x + y) >> 1 for x, y in zip(rows[-1], rows[-1][1:], strict=False)])
+            parts += [[row[0] for row in rows], [row[-1] for row in reversed(rows)]]
+    return False
+def orthogonal(d: int) -> int:  # rows of a matrix of signs with d orthogonal columns: products of Sylvester's and Paley's
+    primes = [q for q in range(3, 2 * WIDEST) if all(q % k for k in range(2, q))]
+    found = {1, 2, *(q + 1 if q % 4 == 3 else 2 * q + 2 for q in primes)}
+    for _ in range(3):
+        found |= {x * y for x in found for y in found if x * y < 4 * WIDEST}
+    return min(x for x in found if x >= d)
 def apart(rho: F) -> F:  # at least ∫(P⁺ − P⁻)²/Q of three neighbours' laws, by two proofs of `docs/theory.md`
     more = {k: exp(k * rho, 1) - 1 for k in (2, 6, 12, 20)}  # at least e^{kρ} − 1
     far, part = 2 * more[2] + 2 - 2 * exp(-rho, 0), math.sqrt(rho)
@@ -190,11 +244,11 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         epsilon, most = (single(derived["cost"][k], f"cost.{k}") for k in ("epsilon", "delta"))
         self.law = self.pure.split("_hist")[0] if self.pure else "gaussian"
         if self.pure:
-            one_of(terms["budget"]["kind"], "budget.kind", "pure_dp")
-            self.epsilon = single(terms["budget"]["epsilon"], "budget")
+            own, *more = granted(terms["budget"])
             self.limit = self.spent = epsilon
+            self.epsilon = min(own, epsilon) if more else own  # whose lower bound is stated
             _ = "unit" in terms and undecided("units under a pure budget")
-            self.say(f"ε = {float(epsilon):.12g} is within the budget", epsilon <= self.epsilon)
+            self.say(f"ε = {float(epsilon):.12g} is within the budget", epsilon <= own and not most)
             return
         rho, mu = (single(derived["cost"][k], f"cost.{k}") for k in ("rho", "mu"))
         unit = fields(terms.get("unit", {"rows": 1}), "unit", "column rows order_by null")  # m rows, m times as far
@@ -210,9 +264,9 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         return 2 * scale**2 if self.law != "geometric" else 2 * (q := exp(-1 / scale, 1)) / (1 - q) ** 2
     def reveals(self, changes: list[Counter[F]]) -> None:  # by how many scales each change moves how many numbers
         rho, mu = (single(self.derived["cost_of_noise"][k], f"cost_of_noise.{k}") for k in ("rho", "mu"))
-        each_one = {x: (self.divergence(x), self.shift(x)) for change in changes for x in change if x}
         total = [sum((x * n for x, n in change.items()), ZERO) for change in changes]
         self.say("no change by one neighbour reveals more than ε", max(total, default=ZERO) <= self.limit)
+        each_one = {x: (self.divergence(x), self.shift(x)) for change in changes for x in change if x}
         sums = [[sum((each_one[x][k] * n for x, n in change.items() if x), ZERO) for change in changes] for k in (0, 1)]
         self.say("the stated ρ and μ are at least what the noise costs", all(
             max(own, default=ZERO) <= stated for own, stated in each(sums, (rho, mu**2))))
@@ -230,11 +284,17 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         near = all(abs(single(s, "derived") ** 2 - x) * 2**36 <= x for s, x in own)
         near = near and single(self.derived["error"], "error") ** 2 * F(1 + 2**-36) >= square
         self.say("standard deviations and what sums them up are so to ten digits, the error no less", near)
-    def bounds(self, square: F, proved: F, plain: F) -> None:  # by squares: of deviations, and what is proved at μ = 1
-        if self.pure:  # biased or not, on some table: h²·2q/(1 − q)² in every direction, q = e^−ε; more may be true
-            bound, q = single(self.derived["lower_bound"], "lower_bound") ** 2, exp(-self.epsilon, 0)
-            holds = bound == 0 or (self.counted and bound * (1 - q) ** 2 <= plain * 2 * q)
-            self.found.append((HOLDS if holds else OPEN, "lower_bound follows for every mechanism of the budget's ε"))
+    def bounds(self, square: F, proved: F, plain: F, *ways: Any) -> None:
+        # by squares: of deviations, and what is proved at μ = 1; of pure noise whom more proofs are of, and these
+        if self.pure:
+            bound, epsilon = single(self.derived["lower_bound"], "lower_bound"), self.epsilon
+            odds, which = exp(epsilon, 1), " and no δ" * (self.terms["budget"]["kind"] == "approx_dp")
+            proofs = [*ways, (  # on some table: h²·2q/(1 − q)² in every direction, q = e^−ε; of an unbiased one on any, by three laws
+                "mechanism", lambda x: not x or (self.counted and x <= root(plain, 0) * strays(epsilon))), (
+                "unbiased mechanism", lambda x: not self.counted and plain >= (
+                    x * (odds - 1)) ** 2 * max(exp(-epsilon, 1), 2 / (exp(epsilon, 0) + 2)))]
+            whom = next((name for name, holds in proofs if holds(bound)), "")
+            self.found.append((HOLDS if whom else OPEN, f"lower_bound follows for every {whom or 'mechanism'} of this ε{which}"))
             return
         proved, plain = proved * self.rows, plain * self.rows
         lower, upper = (single(self.derived["certificate"][k], f"certificate.{k}") for k in ("lower", "upper"))
@@ -550,6 +610,16 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
             moved, mass = self.own.moment(evidence, plain)
             found.append(proved(rows, evidence[f"{plain}query_weights"], moved, mass, self.infinite) / self.n**2)
         return found
+    def ways(self, file: File, square: F) -> list[tuple[str, Any]]:  # of a public size: how pure noise is bounded, and whose
+        far = [F(w) * (max(map(F, x)) - min(map(F, x))) / self.n for w, x in each(self.weights, turned(self.own.rows))]
+        top, length, d, size = max(far), root(sum((x * x for x in far), ZERO), 1), len(far), file.terms["size"]
+        box, k = self.own.kind == "lower", len(self.own.pivots)
+        corners = box and not {"vertices", "squares", "points", "means"} & {*file.terms["evidence"]}
+        many = orthogonal(sum(map(bool, far)) or 1) if corners else k * (k + 1) // 2 + 1  # Hadamard, or Carathéodory
+        given = [(root(square, 0), many, top if self.infinite else length, length), (top, 1, top, top)]
+        fits, ball = box and min(far) > 0 and (d == 1 or not self.infinite), F(d, d + 2) * min(far) ** 2
+        return [("mechanism", lambda bound: any(bound <= among(file.epsilon, size, *own) for own in given)),
+                ("noise that is added", lambda bound: fits and staircase(file.epsilon, d, bound**2 / ball))]
 def one_mean(given: Any) -> Any:  # the question of a mean within another
     one_of(given["kind"], "question.mean.kind", "mean")
     return given
@@ -584,7 +654,8 @@ def check_values(file: File) -> None:  # a plan or a release of means, of totals
         file.say("no change by one neighbour has more than μ", own.covers(file.limit))
     weights = own.weights if file.pure else [1.0] * len(own.weights)
     file.told(file.derived["standard_deviation"], own.variances, own.summed(weights))
-    file.bounds(*own.bounds(file.terms["evidence"]))
+    found = own.bounds(file.terms["evidence"])
+    file.bounds(found[0], found[1], found[2], *(own.ways(file, found[2]) if file.pure and not file.counted else ()))
 
 # -- marginals: independent noise of one variance on each residual space; an orbit is the types of a set's attributes
 def added(terms: Any) -> Any:  # the sum of the numbers of each orbit
@@ -1045,10 +1116,7 @@ def check_together(file: File, folder: Path) -> None:  # a folder of plans or re
         undecided("what all reveal together")
     file.pure = members[0].pure
     alike = {(bool(own.pure), *(json.dumps(own.terms.get(k)) for k in ("relation", "size", "unit"))) for own in members}
-    if file.pure:
-        most = single(of_kind(document["budget"], "budget", "pure_dp", "epsilon")["epsilon"], "budget")
-    else:
-        most = allowed(document["budget"])[0]
+    most = (granted if file.pure else allowed)(document["budget"])[0]
     total = sum((own.spent for own in members if own.spent is not None), ZERO)
     file.say("all are of one relation, number of records, unit and kind of noise", len(alike) == 1)
     file.say("all reveal together no more than the budget", total <= most)

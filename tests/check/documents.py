@@ -163,6 +163,12 @@ FILES = {
     "means under ε": lambda: _small(
         ln.Mean(PAIR, ln.Box([0, -1], [1, 3])), "add_remove", **UNDER, mechanism="k_norm"
     ),
+    "means under ε and δ": lambda: _small(
+        ln.Mean(PAIR, ln.Box([0, -1], [1, 3])),
+        budget=ln.approx_dp(1.0, 1e-6),
+        mechanism="k_norm",
+        weights="range",
+    ),
     "totals under ε": lambda: _small(
         ln.Sum(PAIR, ln.Box([-1, 0], [1, 3])), "add_remove", **UNDER, mechanism="laplace"
     ),

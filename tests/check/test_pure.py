@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checker for strangers decides independent noise, and that of a box, under a pure budget."""
 
+import json
 import math
 
 import numpy as np
 import pytest
 from mpmath import mp, mpf, ncdf
+from scipy.optimize import linprog
 
 import lownoise as ln
 import lownoise_check as checker
 from check.documents import changed
 from check.test_questions import scaled
-from lownoise_check import FALSE, HOLDS, OPEN
+from lownoise.certificate.staircase import least_first
+from lownoise.numbers.hadamard import hadamard_order
+from lownoise.samplers.steps import StepRadius
+from lownoise_check import FALSE, HOLDS, OPEN, F
 
 BOX = ln.Box([0, -1, 2], [1, 4, 12])
 LISTED = ln.Points([[0.0, 0.0], [1.0, 4.0], [3.0, 1.0]])
 SIZES = {"a": 5, "b": 3, "c": 2, "d": 3}
 QUESTIONS = {
     "mean": lambda: ln.Mean(["a", "b", "c"], BOX),
+    "one": lambda: ln.Mean(["a"], ln.Box([0], [1])),
     "sum": lambda: ln.Sum(["a", "b", "c"], BOX),
     "sum of points": lambda: ln.Sum(["a", "b"], LISTED),
     "queries": lambda: ln.Queries([[0, 0, 1, 3], [0, 1, 0, 1]], {"a": 2, "b": 2}),
@@ -75,7 +81,7 @@ def test_pure_noise_holds_and_a_part_in_a_million_less_does_not(name, mechanism,
 @pytest.mark.parametrize(
     ("question", "relation", "said"),
     [
-        (QUESTIONS["mean"], "substitute", "lower_bound follows"),
+        (QUESTIONS["one"], "substitute", "mechanism='staircase'"),
         (lambda: ln.Sum(["a", "b"], LISTED), "add_remove", "mechanism='discrete_k_norm'"),
         (lambda: ln.Distribution("a", [0, 1, 2, 3]), "add_remove", "ordered attributes"),
         (lambda: ln.Mean(["a"], ln.Box([0], [1]), by={"g": 2}), "add_remove", "groups and streams"),
@@ -87,8 +93,99 @@ def test_what_is_outside_is_named_beside_what_is_decided(question, relation, sai
     plan = ln.plan(question(), budget=ln.pure_dp(1.0), relation=relation, size=size)
     status, lines = checker.decide(plan.to_json())
     assert (status, said in lines[-1]) == (OPEN, True), lines
-    if relation == "substitute":
-        assert "holds  no change by one neighbour reveals more than ε" in lines
+
+
+QUICK = ln.Mean(["age", "income"], ln.Box([0, 0], [120, 500_000]))
+WIDE = ln.Mean(["a", "b", "c"], ln.Box([-3.1, 40, 7], [-3, 90.7, 7000]))
+APPROX = [  # question, relation, size, weights, order, ε, mechanism
+    (QUICK, "substitute", 5000, "range", 2.0, 1.0, None),
+    (QUICK, "substitute", 40, "range", 2.0, 1.0, "k_norm"),
+    (QUICK, "add_remove", None, "range", 2.0, 1.0, "k_norm"),
+    (WIDE, "substitute", 700, [30.0, 0.1, 1e-3], math.inf, 0.3, "k_norm"),
+    (WIDE, "substitute", 5000, [30.0, 0.1, 1e-3], 2.0, 6.0, "laplace"),
+    (WIDE, "add_remove", None, [30.0, 0.1, 1e-3], math.inf, 2.0, "k_norm"),
+    (WIDE, "add_remove", None, None, 2.0, 0.1, "laplace"),
+    (QUESTIONS["sum"](), "substitute", 40, None, 2.0, 1.0, "k_norm"),
+    (QUESTIONS["counts"](), "substitute", 40, None, 2.0, 1.0, "geometric"),
+]
+
+
+@pytest.mark.grid(4)
+@pytest.mark.parametrize("case", APPROX)
+def test_pure_noise_under_a_delta_holds_and_a_part_in_a_million_less_does_not(case):
+    question, relation, size, weights, order, epsilon, mechanism = case
+    asked = {"size": size, "order": order, "mechanism": mechanism, "weights": weights}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    text = ln.plan(
+        question, budget=ln.approx_dp(epsilon, 1e-6), relation=relation, **asked
+    ).to_json()
+    assert checker.decide(text)[0] == HOLDS
+    noise = json.loads(text)["terms"]["noise"]
+    less = [("terms", "budget", "epsilon"), ("derived", "cost", "epsilon")]
+    less.append(("terms", "noise", "scale" if "scale" in noise else "scales"))
+    for path in less:
+        edited = changed(text, path, lambda value: scaled(value, 1 - 1e-6))
+        assert checker.decide(edited)[0] == FALSE, path
+    for path, value in (
+        (("derived", "cost", "delta"), 1e-9),
+        (("terms", "budget", "delta"), 1.0),
+        (("terms", "budget", "delta"), -1e-6),
+        (("terms", "budget", "kind"), "pure_dp"),
+    ):
+        found = checker.decide(changed(text, path, lambda _, value=value: value))[0]
+        assert found == (OPEN if path[-1] == "kind" else FALSE), path
+    if question in (QUICK, WIDE):
+        swapped = changed(text, ("derived", "standard_deviation"), _swapped)
+        assert checker.decide(swapped)[0] == FALSE
+        other = changed(text, ("terms", "question", "center"), _swapped)
+        for name in ("lower", "upper"):
+            other = changed(other, ("terms", "question", name), _swapped)
+        assert checker.decide(other)[0] == FALSE
+    more = changed(text, ("derived", "lower_bound"), lambda value: value * 2)
+    assert checker.decide(more)[0] == OPEN
+
+
+def _swapped(row):
+    return [row[1], row[0], *row[2:]]
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_no_mechanism_errs_less_than_is_said_of_a_count(epsilon):
+    """A linear programme over all mechanisms on 0 … n with answers on a grid errs more."""
+    for n in (1, 2, 6):
+        found = float(checker.among(F(epsilon), n, F(1), 1, F(1), F(1)))
+        answers = np.linspace(0, n, 4 * n + 1)
+        m, t = answers.size, np.arange(n + 1)
+        cost = np.zeros((n + 1, (n + 1) * m + 1))
+        for j in t:
+            cost[j, j * m : (j + 1) * m] = (answers - j) ** 2
+        cost[:, -1] = -1
+        odds = np.exp(epsilon)
+        rows = []
+        for j in range(n):
+            for x in range(m):
+                for a, b in ((j, j + 1), (j + 1, j)):
+                    row = np.zeros((n + 1) * m + 1)
+                    row[a * m + x], row[b * m + x] = 1, -odds
+                    rows.append(row)
+        sums = np.kron(np.eye(n + 1), np.ones(m))
+        done = linprog(
+            np.eye((n + 1) * m + 1)[-1],
+            A_ub=np.vstack([cost, rows]),
+            b_ub=np.zeros(n + 1 + len(rows)),
+            A_eq=np.hstack([sums, np.zeros((n + 1, 1))]),
+            b_eq=np.ones(n + 1),
+        )
+        assert 0.4 * np.sqrt(done.fun) < found <= np.sqrt(done.fun) * (1 + 1e-6)
+
+
+def test_what_proves_bounds_of_a_public_size_is_no_more_than_is_true():
+    assert [checker.orthogonal(d) for d in range(1, 131)] == [*map(hadamard_order, range(1, 131))]
+    for d, epsilon in ((1, 1.0), (3, 4.0), (12, 0.5)):
+        best = least_first(d, epsilon)
+        least = F(StepRadius(d, epsilon, best).mean(2.0))
+        assert checker.staircase(F(epsilon), d, least * F(1 - 1e-5))
+        assert not checker.staircase(F(epsilon), d, least * F(1 + 1e-9))
 
 
 @pytest.mark.parametrize(
