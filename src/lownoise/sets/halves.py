@@ -101,7 +101,7 @@ def halves(points: Vector) -> Halves | None:
     Examples:
         >>> steps = np.arange(2.0**14)[:, None]
         >>> found = halves(steps)
-        >>> found.low.shape, found.high[1], np.max(found.squares(np.eye(1), np.zeros(1)))
+        >>> found.low.shape, found.high[1], float(np.max(found.squares(np.eye(1), np.zeros(1))))
         ((128, 1), array([128.]), 268402689.0)
         >>> halves(np.square(steps)) is None
         True
