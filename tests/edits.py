@@ -26,6 +26,6 @@ def changed(value):
         case None:
             return 1
         case str() if value.lstrip("-").isdigit():
-            return str(int(value) + 1)
+            return str(int(value) * 3 // 2 + 1)
         case _:
             return value + "x"

@@ -224,7 +224,7 @@ def test_what_a_file_states_is_checked(kind):
     text = plan(kind).to_json()
     assert not ln.verify(edited(text, "derived", "error", to=lambda e: e * 0.9))
     released = plan(kind).release(ROWS).to_json()
-    moved = edited(released, "integers", 0, to=lambda k: str(int(k) + 1))
+    moved = edited(released, "integers", 0, to=lambda k: str(int(k) * 3 // 2 + 1))
     assert not ln.verify(moved)
 
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 _UNBEATEN = "lower_bound"
 _NEAR = 1e-9  # of a number
-_ESTIMATE = "estimate"
-_NEAR_ESTIMATES = 2.0**-44  # so that an integer of 2^40 that is another shows
+_NOTHING = 2.0**-44  # of the greatest number beside it: what is left of differences
 
 
 @final
@@ -72,31 +71,33 @@ def as_stated(stated: object, computed: dict[str, Any], beside: list[str]) -> li
     ]
 
 
-def _agrees(name: str, stated: Any, computed: object) -> bool:  # noqa: ANN401 (JSON)
+def _agrees(name: str, stated: Any, computed: object, least: float = 0.0) -> bool:  # noqa: ANN401
     """Return whether a file states what follows: floats up to their last digits, all else exactly.
 
     Costs, errors and bounds follow through products and factorizations of matrices, whose last bits
-    differ between machines and versions; estimates by less. What no mechanism beats may be stated
-    as less than what is proved of it now: later versions prove more, and a file's bound stays true.
+    differ between machines and versions. What no mechanism beats may be stated as less than what is
+    proved of it now: later versions prove more, and a file's bound stays true.
     """
     if isinstance(computed, dict) and isinstance(stated, dict):
         same = stated.keys() == computed.keys()
         return same and all(_agrees(name, stated[k], v) for k, v in computed.items())
     if isinstance(computed, list) and isinstance(stated, list):
         both = zip(stated, computed, strict=False)
-        return len(stated) == len(computed) and all(_agrees(name, *own) for own in both)
+        sizes = [abs(x) for x in computed if isinstance(x, float) and math.isfinite(x)]
+        least = _NOTHING * max(sizes, default=0.0)
+        return len(stated) == len(computed) and all(_agrees(name, *own, least) for own in both)
     if not isinstance(computed, float) or not isinstance(stated, float):
         return type(stated) is type(computed) and bool(stated == computed)
     if name == _UNBEATEN:
         return 0 <= stated <= computed * (1 + _NEAR)
-    return near(stated, computed, _NEAR_ESTIMATES if name == _ESTIMATE else _NEAR)
+    return near(stated, computed, least)
 
 
-def near(stated: float | None, computed: float | None, by: float = _NEAR) -> bool:
-    """Return whether two numbers are one but for their last digits."""
+def near(stated: float | None, computed: float | None, least: float = 0.0) -> bool:
+    """Return whether two numbers are one but for their last digits, or for `least`."""
     if stated is None or computed is None:
         return stated is computed
-    return stated == computed or math.isclose(stated, computed, rel_tol=by)
+    return stated == computed or math.isclose(stated, computed, rel_tol=_NEAR, abs_tol=least)
 
 
 def _text(value: object) -> str:
