@@ -248,7 +248,7 @@ FORGED = [
     ("optimal", ("question", "missing"), [2.0], "missing"),
     ("optimal", ("question", "columns"), ["a", "b"], "columns"),
     ("optimal", ("relation",), "replace", "is unknown"),
-    ("optimal", ("relation",), {"change": {"lower": [0], "upper": [1]}}, "too small"),
+    ("optimal", ("relation",), {"change": {"lower": [0], "upper": [1]}}, "small|not mean"),
     ("optimal", ("error",), "median", "is unknown"),
     ("optimal", ("strategy",), "", "strategy"),
     ("optimal", ("strategy",), 3, "strategy"),
