@@ -202,6 +202,13 @@ def test_the_command_line_says_what_python_does(tmp_path):
     assert json.loads(as_json.stdout) == {"size": size}
 
 
+def expect_refusal(folder, *command, said):
+    """Expect one line of the command, with these words."""
+    refused = run(folder, *command)
+    assert said in refused.stderr
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+
+
 def test_the_command_line_asks_of_several_questions_their_total_error(tmp_path):
     spec = tmp_path / "office.toml"
     asked = (
@@ -220,10 +227,7 @@ def test_the_command_line_asks_of_several_questions_their_total_error(tmp_path):
         (("budget-for", spec, "--interval", "3"), "interval is of one question's answers"),
         (("size-for", spec, "--error", "3"), "a size is found of one question on means"),
     ):
-        refused = run(tmp_path, *command)
-        assert refused.returncode == 2
-        assert said in refused.stderr
-        assert refused.stderr.count("\n") == 1
+        expect_refusal(tmp_path, *command, said=said)
 
 
 def test_the_command_line_asks_of_streams_their_error_alone(tmp_path):
@@ -237,7 +241,4 @@ def test_the_command_line_asks_of_streams_their_error_alone(tmp_path):
         (("budget-for", spec, "--interval", "3"), "intervals of a stream differ from round"),
         (("size-for", spec, "--error", "3"), "does not depend on a public number of records"),
     ):
-        refused = run(tmp_path, *command)
-        assert refused.returncode == 2
-        assert said in refused.stderr
-        assert refused.stderr.count("\n") == 1
+        expect_refusal(tmp_path, *command, said=said)
