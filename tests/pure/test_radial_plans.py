@@ -73,10 +73,10 @@ def test_around_an_ellipsoid_it_covers_and_its_error_is_at_least_the_draws(domai
 def test_a_fit_that_covers_less_is_grown_until_it_covers(monkeypatch):
     short = radial_fit.least_profile(16, 1.0, 1e-6)
     short = replace(short, radii=short.radii * 0.995)
-    monkeypatch.setattr(radial_fit, "least_profile", lambda *_: short)
+    monkeypatch.setattr(radial_fit, "least_profile", lambda *_, **__: short)
     assert planned().cost.delta <= 1e-6
     far = replace(short, radii=short.radii / 3)
-    monkeypatch.setattr(radial_fit, "least_profile", lambda *_: far)
+    monkeypatch.setattr(radial_fit, "least_profile", lambda *_, **__: far)
     with pytest.raises(PlanError, match="does not cover delta; take another mechanism"):
         planned()
 

@@ -6,13 +6,16 @@ from __future__ import annotations
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from lownoise.certificate.radial import proof_from_fields
 from lownoise.solvers import radial_fit
+from lownoise.solvers.radial import Staircase, covering, usual_moment
 from lownoise.solvers.radial_fit import fitted, least_profile, path_of, recalled, remember
 
 if TYPE_CHECKING:
@@ -103,15 +106,39 @@ def test_a_poisoned_profile_is_not_taken(
     assert recalled(*ASKED) is not None  # and what was found anew is kept
 
 
+@pytest.mark.parametrize("asked", [(2, 4.0, 1e-9), (1, 4.0, 1e-9)])
+def test_noise_that_is_as_private_and_larger_is_not_taken(asked: tuple[int, float, float]) -> None:
+    """A staircase of the same steps and δ, and less than usual noise, that begins elsewhere."""
+    d, epsilon, delta = asked
+    own = fitted(*asked)
+    remember(own)
+    assert recalled(*asked) is not None
+    falls = np.arange(own.radii.size + 2.0)
+    worse = covering(Staircase(d, 0.3 + falls, -epsilon * falls), epsilon, delta)
+    apart = own.second_moment / 50
+    assert own.second_moment + apart < worse.second_moment() < usual_moment(*asked)
+    fields = json.loads(path_of(*asked).read_text())
+    fields |= {"radii": worse.radii.tolist(), "weights": worse.weights().tolist()}
+    for proof in (fields["proof"], None):
+        path_of(*asked).write_text(json.dumps({**fields, "proof": proof}))
+        assert recalled(*asked) is None
+    if d > 1:  # nor where its proof says more than can be proved
+        lines = {"radii": [0.0, 30.0], "cosines": [-0.5, -1e-9], "multiplier": 1e9}
+        for level in (worse.second_moment(), own.second_moment):
+            fields["proof"] = {**lines, "level": level}
+            path_of(*asked).write_text(json.dumps(fields))
+            assert recalled(*asked) is None
+
+
 def test_a_poisoned_proof_bounds_nothing(fit: RadialFit) -> None:
     remember(fit)
     path = path_of(*ASKED)
     fields = json.loads(path.read_text())
     fields["proof"]["level"] *= 1.01
     path.write_text(json.dumps(fields))
-    again = recalled(*ASKED)
-    assert again is not None
-    assert again.lower_bound() == 0
+    assert recalled(*ASKED) is None
+    proof = proof_from_fields(fields["proof"], *ASKED)
+    assert replace(fit, proof=proof).lower_bound() == 0
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b"{", b"[" * 100_000, b"[1, 2]", b"null"])

@@ -95,6 +95,13 @@ class RadialProof:
         with precision(_BITS):
             return _Check(self, most).holds()
 
+    def is_formed(self) -> bool:
+        """Whether all holds that takes milliseconds to decide: but r² + A(r) ≥ ν up to the end."""
+        if not self._is_sound():
+            return False
+        with precision(_BITS):
+            return _Check(self, 0).is_formed()
+
     def fields(self) -> dict[str, Any]:
         """Return what is kept of it in a file, beside d, ε and δ."""
         return {
@@ -152,13 +159,11 @@ class _Check:
 
     def holds(self) -> bool:
         """Whether the condition holds at every r."""
-        return (
-            self.transfer.is_balanced()
-            and self._rises()
-            and self._holds_near()
-            and self._holds_along()
-            and self._holds_beyond()
-        )
+        return self.is_formed() and self._holds_near() and self._holds_along()
+
+    def is_formed(self) -> bool:
+        """Whether it holds beyond the last node, of what has the form of a proof."""
+        return self.transfer.is_balanced() and self._rises() and self._holds_beyond()
 
     def _rises(self) -> bool:
         """Whether τ rises: half of (τ²)' = v − c − v·c' is linear between nodes."""

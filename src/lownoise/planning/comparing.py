@@ -86,6 +86,16 @@ def compared(builders: Mapping[str, Callable[[], P]], request: Asked) -> P:
     return replace(best, terms=replace(best.terms, alternatives=Comparison(rows)))
 
 
+def is_close(rows: Comparison, name: str, part: float) -> bool:
+    """Return whether a noise errs as the least of the others does, up to a part: more or less."""
+    errors = {own.mechanism: own.error for own in rows if own.error is not None}
+    own = errors.pop(name, None)
+    if own is None or not errors:
+        return False
+    least = min(errors.values())
+    return abs(own - least) <= part * least
+
+
 def alternative(terms: Terms) -> Alternative:
     """Return what a comparison says of terms."""
     own = NOISES[terms.name].of.note if terms.name in NOISES.names else ""

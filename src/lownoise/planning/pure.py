@@ -226,7 +226,8 @@ def _builders(
     if not setting.kept.size:
         others = dict.fromkeys(others, lambda _: _unmoved())
     solved = cache(lambda: _solved(question, relation, request, fit, setting))
-    fitted, asked = cache(lambda: profile(setting)), (question, weights, order)
+    fitted = cache(lambda: profile(setting, kept=request.kept))
+    asked = (question, weights, order)
     mechanisms: dict[str, Callable[[], Mechanism]] = {
         "k_norm": lambda: k_norm(setting),
         "ellipsoid": lambda: _around(ellipsoid, setting, solved(), asked),

@@ -38,6 +38,7 @@ class Request:
     Where releases share a budget, `budget` is that of one of them, and `shared` what they share.
     Where `unit` is not None it is a unit's budget, and noise is fitted to what one row may cost
     that comes or goes: `dearer` times less where one that becomes another costs as much more.
+    Fits from the user's cache will do where `kept`: where no choice hangs on them.
     """
 
     budget: Budget
@@ -52,6 +53,7 @@ class Request:
     shared: Shared | None = None
     unit: PrivacyUnit | None = None
     dearer: float = 1.0
+    kept: bool = True
 
     @property
     def rows(self) -> int:

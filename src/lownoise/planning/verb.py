@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError, quoted
 from lownoise.kinds import resolved
-from lownoise.planning.comparing import compared
+from lownoise.planning.comparing import compared, is_close
 from lownoise.planning.request import Request
 from lownoise.planning.sums import unit_total as totals_within
 from lownoise.privacy import ApproxDP, PureDP, Shared
@@ -78,11 +78,20 @@ def plan(  # noqa: PLR0913
     )
     count = checked_uses(uses)
     shared = None if count is None else Shared(request.budget, count)
-    found = compared(_noises(question, request, shared), request)
+    found = _least(question, request, shared)
     if unit is None or unit.total is None or unit.rows is None:
         return found
     alone = replace(request, unit=replace(unit, total=None), weights=found.terms.weights)
-    return replace(found, by_rows=compared(_noises(question, alone, shared), alone).error)
+    return replace(found, by_rows=_least(question, alone, shared).error)
+
+
+def _least(question: object, request: Request, shared: Shared | None) -> Plan:
+    """Return the plan of least error, as it would be if no fit had been kept in a file."""
+    found = compared(_noises(question, request, shared), request)
+    if not is_close(found.terms.alternatives, "radial", _CLOSE):
+        return found
+    request = replace(request, kept=False)
+    return compared(_noises(question, request, shared), request)
 
 
 def _noises(question: object, request: Request, shared: Shared | None) -> Builders:
@@ -137,6 +146,7 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
     return {**found, **dict.fromkeys(names(of_means=True), refuse)}
 
 
+_CLOSE = 1e-3  # of errors: what `solvers.radial_fit.NEAR` leaves open of kept noise, and no less
 _DEARER = 2.0  # a row that becomes another is one that goes and one that comes
 _SPARE = 1 + 2.0**-40  # for rounding
 

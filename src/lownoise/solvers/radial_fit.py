@@ -4,9 +4,11 @@
 Fits of radial noise, kept between runs: a file is a hint that is checked, never trusted.
 
 A file's name is a digest of what was asked and of the fit's version. What is read must be a
-staircase that falls by e^ε a step and whose δ is the one asked for, up to a millionth; a proof is
-decided again whenever its bound is stated. So whoever writes in the folder can cost time, and
-another of the staircases that cover; noise is charged by its own final form, whatever its origin.
+staircase that falls by e^ε a step, whose δ is the one asked for, up to a millionth, and of which
+its own proof says, in floats, that no noise has `NEAR` less; a proof is decided again whenever its
+bound is stated. So whoever writes in the folder can cost time, and a thousandth of the noise; what
+is that near to being chosen is fitted anew (`planning.verb`), so no file has a part in a choice.
+Noise is charged by its own final form, whatever its origin.
 
 The least noise for one number under (ε, δ): a staircase of intervals with an end (ours).
 
@@ -34,7 +36,7 @@ from lownoise.certificate.radial_line import LineProof
 from lownoise.errors import PlanError
 from lownoise.solvers.radial import RadialFit, Staircase, Threshold, covering, usual_moment
 from lownoise.solvers.radial_flow import Spare
-from lownoise.solvers.radial_proof import curve_of, proof_of
+from lownoise.solvers.radial_proof import curve_of, least, proof_of
 
 if TYPE_CHECKING:
     from lownoise.certificate.radial import RadialProof
@@ -163,6 +165,9 @@ def _proof(line: _Line, delta: float) -> LineProof | None:
 _VERSION = 4  # of the fit: raised where another noise or proof is found
 _MOST_BYTES = 1 << 24
 _EXACT = 1e-6  # of δ and of ε a step, as floats hold them
+NEAR = 2e-3  # parts of E‖z‖² that a kept fit may have above what is proved of all noise
+_GRID = 1000  # radii at which its proof is looked at, beside those between its nodes
+_LINE = 1e-9  # of radii and of log δ, to which noise for one number is the one found anew
 _MOST_BALLS = 1 << 17
 
 
@@ -230,10 +235,11 @@ def _numbers(values: list[float]) -> Vector:
 
 
 def _is_fit(fit: RadialFit) -> bool:
-    """Whether the mixture is a staircase whose steps and δ are the asked ones, and no worse noise.
+    """Whether it is a staircase of the steps and δ that were asked, with hardly more noise.
 
     δ falls where radii grow, and the steps fix the weights: so larger noise of this form has a
-    smaller δ, and is found out too.
+    smaller δ, and is found out too. What starts elsewhere and is as private is found out by the
+    proof, or by the end of a line, from which all of it follows.
     """
     d, radii, weights = fit.dimension, fit.radii, fit.weights
     if not (radii[0] > 0 and np.all(np.diff(radii) > 0) and np.all(weights > 0)):
@@ -247,7 +253,24 @@ def _is_fit(fit: RadialFit) -> bool:
     staircase = Staircase(d, radii, logs)
     if not abs(staircase.delta(fit.epsilon) / fit.delta - 1) <= _EXACT:
         return False
-    return fit.second_moment <= usual_moment(d, fit.epsilon, fit.delta)
+    if isinstance(fit.proof, LineProof):
+        line = _at(fit.epsilon, fit.proof.end).staircase()
+        same = line.radii.size == radii.size and np.allclose(line.radii, radii, rtol=_LINE, atol=0)
+        return bool(same) and abs(math.log(_tail(line) / fit.delta)) <= _LINE
+    return fit.proof is not None and fit.second_moment <= (1 + NEAR) * _proved(fit.proof)
+
+
+def _proved(proof: RadialProof) -> float:
+    """Return what no noise's E‖z‖² is below, if the condition holds between the radii looked at."""
+    radii, cosines = np.array(proof.radii), np.array(proof.cosines)
+    change = np.zeros_like(radii)
+    change[: len(proof.transfer)] = proof.transfer
+    grid = np.union1d(radii, np.linspace(0.0, radii[-1], _GRID))
+    threshold = Threshold(proof.dimension, proof.epsilon, proof.multiplier)
+    lines = (np.interp(grid, radii, own) for own in (cosines, change))
+    if not (proof.is_formed() and least(threshold, grid, *lines) >= proof.level):
+        return 0.0
+    return proof.lower
 
 
 DIMENSIONS = (1, 4096)
@@ -263,7 +286,7 @@ _CLOSE = 2e-2  # of log δ: λ moves no more
 _STARTS = 50  # first radii that are compared where δ is 0
 
 
-def least_profile(dimension: int, epsilon: float, delta: float) -> RadialFit:
+def least_profile(dimension: int, epsilon: float, delta: float, *, kept: bool = True) -> RadialFit:
     """Return the least radial noise under (ε, δ) for changes of length at most 1.
 
     A fit that was found once is kept in the user's cache folder, and checked when it is read.
@@ -272,6 +295,7 @@ def least_profile(dimension: int, epsilon: float, delta: float) -> RadialFit:
         dimension: d, from 1 to 4096.
         epsilon: ε, from 0.01 to 20.
         delta: δ, from 1e-15 to 0.01.
+        kept: whether a fit from there will do, which may have `NEAR` more than the one found anew.
 
     Raises:
         PlanError: if one is out of range.
@@ -284,7 +308,7 @@ def least_profile(dimension: int, epsilon: float, delta: float) -> RadialFit:
         True
     """
     _checked(dimension, epsilon, delta)
-    found = recalled(dimension, epsilon, delta)
+    found = recalled(dimension, epsilon, delta) if kept or dimension == 1 else None
     if found is None:
         found = fitted(dimension, epsilon, delta)
         remember(found)
