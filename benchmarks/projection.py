@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import lownoise as ln
-from lownoise.nearest.answers import MeanAnswers, ParityAnswers
-from lownoise.nearest.projected import nearest_answers
+from lownoise.release.nearest.answers import MeanAnswers, ParityAnswers
+from lownoise.release.nearest.projected import nearest_answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.nearest.answers import AbstractAnswers
+    from lownoise.release.nearest.answers import AbstractAnswers
 
 BUDGET = ln.zcdp(0.5)
 SIZES = (10, 30, 100, 300, 1000, 3000, 10_000, 100_000)

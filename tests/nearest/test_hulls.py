@@ -7,9 +7,9 @@ from scipy import optimize
 
 import lownoise as ln
 from lownoise.errors import DomainError, PlanError
-from lownoise.nearest.answers import MeanAnswers, QueryAnswers, transformed
-from lownoise.nearest.projected import _weight_bound, nearest_answers
-from lownoise.solvers.hulls import nearest_point
+from lownoise.release.nearest.answers import MeanAnswers, QueryAnswers, transformed
+from lownoise.release.nearest.hulls import nearest_point
+from lownoise.release.nearest.projected import _weight_bound, nearest_answers
 
 RNG = np.random.default_rng(53)
 POINTS = RNG.normal(size=(30, 4))

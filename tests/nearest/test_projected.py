@@ -13,10 +13,10 @@ from scipy import optimize
 import lownoise as ln
 from lownoise import report
 from lownoise.errors import FileError, LownoiseError, PlanError
-from lownoise.nearest.tables import Tables, given_tables, maximal, metric_of
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release.execution import execute
-from lownoise.solvers.nonnegative import nearest_tables
+from lownoise.release.nearest.nonnegative import nearest_tables
+from lownoise.release.nearest.tables import Tables, given_tables, maximal, metric_of
 
 N = 40
 RNG = np.random.default_rng(7)

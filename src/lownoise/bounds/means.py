@@ -21,9 +21,9 @@ import numpy as np
 from lownoise.bounds.apart import apart_bound
 from lownoise.bounds.volume import Records, averaging_bound, packing_bound, roundings
 from lownoise.bounds.volumes import log_volume_down
-from lownoise.certificate import order_norm
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.norms import order_norm
 from lownoise.numbers.rounding import FEW, TINY, grown, growth, lowered, shrunk, spectral_up
 from lownoise.sets.bodies import (
     AbstractBody,

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from lownoise.nearest import Projected
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.release.distributions import Cumulative, Quantile
     from lownoise.release.groups import GroupTable
     from lownoise.release.marginals import Cell
+    from lownoise.release.nearest import Projected
     from lownoise.release.regions import Region
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
@@ -355,7 +355,7 @@ class Release(Guaranteed):
             >>> bool(np.all(better["a", "b"] >= 0))
             True
         """
-        found: Projected = import_module("lownoise.nearest").projected(
+        found: Projected = import_module("lownoise.release.nearest").projected(
             self, onto, norm=norm, rtol=rtol
         )
         return found

@@ -24,8 +24,8 @@ from lownoise.report.view import MOST_ROWS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lownoise.nearest import Projected
     from lownoise.privacy import Ledger
+    from lownoise.release.nearest import Projected
     from lownoise.theory.audit import Audit
     from lownoise.theory.comparison import Comparison
     from lownoise.theory.enclosure import Enclosure

@@ -14,9 +14,9 @@ from lownoise.errors import PlanError
 from lownoise.kinds import resolved
 from lownoise.learning import Evaluation, Learned, LearningPlan
 from lownoise.local_model.estimate import LocalEstimate
-from lownoise.nearest import Projected
 from lownoise.planning import LocalPlan
 from lownoise.privacy import Ledger
+from lownoise.release.nearest import Projected
 from lownoise.report import learning, local, records, spelling
 from lownoise.report.parts import (
     Caution,

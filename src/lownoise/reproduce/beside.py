@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.nearest.answers import MeanAnswers, ParityAnswers
-from lownoise.nearest.projected import nearest_answers
 from lownoise.privacy import pure_dp
 from lownoise.questions import Parity
+from lownoise.release.nearest.answers import MeanAnswers, ParityAnswers
+from lownoise.release.nearest.projected import nearest_answers
 from lownoise.reproduce.claim import Comparison
 from lownoise.reproduce.gammas import claim_of
 from lownoise.sets.domains import Points, TensorPower
@@ -23,8 +23,8 @@ from lownoise.theory.counterexample import exact_on
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lownoise.nearest.answers import AbstractAnswers
     from lownoise.numbers.arrays import Vector
+    from lownoise.release.nearest.answers import AbstractAnswers
     from lownoise.theory.counterexample import ExactOn
 
 _RHO = 0.5

@@ -14,37 +14,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from lownoise.numbers.arrays import Vector
-
-    Stack = dict[tuple[int, ...], Vector]
+    from lownoise.release.nearest.tables import Stack, Tables
 
 _POWER_STEPS = 20
 _LOOKED = 10  # steps between two looks at the gap
 _ABOVE = 1 + 2.0**-40  # of what is mixed in, so that no cell is below 0 by a rounding
-
-
-class AgreeingTables(Protocol):
-    """Centred tables, and the cells of the marginals that they make."""
-
-    def cells(self, tables: Stack) -> Stack:
-        """Return the cells."""
-
-    def pulls(self, cells: Stack) -> Stack:
-        """Return the adjoint of `cells`."""
-
-    def weighed(self, weights: Stack, tables: Stack) -> Stack:
-        """Return every table times its weight."""
-
-    def even(self, total: float) -> Stack:
-        """Return the tables of cells that are all alike."""
-
-    def variances(self, weights: Stack) -> Stack:
-        """Return the variance of a cell of each marginal, where tables have these weights."""
 
 
 @final
@@ -68,7 +47,7 @@ class NearestTables:
 
 
 def nearest_tables(
-    space: AgreeingTables,
+    space: Tables,
     given: Stack,
     weights: Stack,
     *,
@@ -104,7 +83,7 @@ def nearest_tables(
 class _Search:
     """Multipliers of the cells, raised by accelerated projected steps."""
 
-    def __init__(self, space: AgreeingTables, given: Stack, weights: Stack) -> None:
+    def __init__(self, space: Tables, given: Stack, weights: Stack) -> None:
         self.space, self.given, self.weights = space, given, weights
         variances = space.variances(weights)
         self.scale = {

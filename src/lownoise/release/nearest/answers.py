@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import DomainError, PlanError
-from lownoise.nearest.tables import centred
 from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
+from lownoise.release.nearest.tables import centred
 from lownoise.sets.domains import Box
 
 if TYPE_CHECKING:
-    from lownoise.nearest.tables import Stack, Tables
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.release.nearest.tables import Stack, Tables
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
 

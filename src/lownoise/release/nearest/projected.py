@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 import numpy as np
 
 from lownoise.errors import PlanError, quoted
-from lownoise.nearest.answers import AbstractAnswers, TableAnswers, answers_of
-from lownoise.nearest.tables import Metric, given_tables, metric_of
 from lownoise.numbers.arguments import checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.questions import Marginals, Mean
 from lownoise.release import codec
 from lownoise.release.codec import Origin
+from lownoise.release.nearest.answers import AbstractAnswers, TableAnswers, answers_of
+from lownoise.release.nearest.hulls import Nearest, nearest_point
+from lownoise.release.nearest.nonnegative import nearest_tables
+from lownoise.release.nearest.tables import Metric, given_tables, metric_of
 from lownoise.release.readable import Shown
 from lownoise.release.regions import ratio
 from lownoise.sensitivity.factors import DiagonalShape
-from lownoise.solvers.hulls import Nearest, nearest_point
-from lownoise.solvers.nonnegative import nearest_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
-    from lownoise.nearest.tables import Stack, Tables
     from lownoise.numbers.arrays import Vector
+    from lownoise.release.nearest.tables import Stack, Tables
     from lownoise.release.release import Release
     from lownoise.release.terms import Terms
 
