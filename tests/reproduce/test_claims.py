@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lownoise.reproduce import (
+from lownoise.report.reproduce import (
     CLAIMS,
     Claim,
     Comparison,

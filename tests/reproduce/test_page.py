@@ -10,7 +10,7 @@ from tests.command_line import run
 
 from lownoise.report.claims import reproduction
 from lownoise.report.lines import line_chart
-from lownoise.reproduce import CLAIMS, FIGURES, reproduce
+from lownoise.report.reproduce import CLAIMS, FIGURES, reproduce
 
 
 def test_the_command_prints_the_table_and_writes_the_page(tmp_path):

@@ -351,7 +351,7 @@ def reproduce(
     """Check every claim of the papers that this program implements; status 2 if one fails."""
     from lownoise import report
     from lownoise.report.claims import reproduction
-    from lownoise.reproduce import reproduce as checked
+    from lownoise.report.reproduce import reproduce as checked
 
     with claimed(*((out.parent, (out.name,)) if out else (None, ()))):
         with reporting("checking") as tell:

@@ -11,7 +11,7 @@ from lownoise.report.lines import line_chart
 from lownoise.report.parts import Column, Figures, Items, Prose, Section, Table
 
 if TYPE_CHECKING:
-    from lownoise.reproduce import Comparison, Reproduction, Row
+    from lownoise.report.reproduce import Comparison, Reproduction, Row
 
 _VERDICTS = {"holds": "yes", "fails": "NO", "holds as corrected": "corrected"}
 
@@ -20,7 +20,7 @@ def reproduction(found: Reproduction, *, brief: bool = False) -> list[Section]:
     """Return the parts of the page; of a terminal's where `brief`, without words in tables.
 
     Examples:
-        >>> from lownoise.reproduce import CLAIMS, reproduce
+        >>> from lownoise.report.reproduce import CLAIMS, reproduce
         >>> found = reproduce(quick=True, claims=CLAIMS[:2], figures=())
         >>> reproduction(found)[0].title
         'All 2 claims of the sources hold.'

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.reproduce import Figure, Line
+    from lownoise.report.reproduce import Figure, Line
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _NAMES = 440.0, 250.0, 62.0, 34.0, 262.0
 _APART = 16.0  # pixels between the names of two lines
@@ -75,7 +75,7 @@ def line_chart(figure: Figure) -> Chart:
     """Return a chart of the lines of a figure.
 
     Examples:
-        >>> from lownoise.reproduce import Figure, Line
+        >>> from lownoise.report.reproduce import Figure, Line
         >>> lines = (Line("a < b", ((1, 1), (10, 5))),)
         >>> chart = line_chart(Figure(lines=lines, name="c", caption="c", across="x", upward="y"))
         >>> "a &lt; b" in chart.drawn[0]

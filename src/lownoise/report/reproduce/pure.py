@@ -23,7 +23,7 @@ from lownoise.bounds import (
 from lownoise.noise import KNormNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy import approx_dp
-from lownoise.reproduce.claim import Claim, Comparison
+from lownoise.report.reproduce.claim import Claim, Comparison
 from lownoise.sets.bodies import AbstractBody, ImageBody, SymmetricBox, SymmetricPoints
 from lownoise.sets.norms import norm_of
 from lownoise.sets.unit_balls import NormBall

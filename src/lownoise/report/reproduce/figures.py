@@ -12,8 +12,8 @@ import numpy as np
 from lownoise.bounds import averaging_bound, unbiased_substitute
 from lownoise.planning import local
 from lownoise.privacy import approx_dp, local_dp
-from lownoise.reproduce.counting import deviation, least, regret_bound, trace_norm
-from lownoise.reproduce.pure import DELTA, k_norm_error, random_case
+from lownoise.report.reproduce.counting import deviation, least, regret_bound, trace_norm
+from lownoise.report.reproduce.pure import DELTA, k_norm_error, random_case
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.sets.domains import Ball, TensorPower
 from lownoise.theory.enclosure import enclose

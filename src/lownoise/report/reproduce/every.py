@@ -13,7 +13,7 @@ from lownoise.bounds import HARDT_TALWAR, HENZINGER, geometric_down
 from lownoise.planning import stream
 from lownoise.privacy import approx_dp, pure_dp, zcdp
 from lownoise.questions import Prefix
-from lownoise.reproduce.claim import Claim, Comparison
+from lownoise.report.reproduce.claim import Claim, Comparison
 from lownoise.sets.domains import Ball, Box, Points, image
 from lownoise.theory.every import (
     counting_bound,

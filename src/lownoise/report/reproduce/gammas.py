@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.bounds import NIKOLOV_TANG
-from lownoise.reproduce.claim import Claim, Comparison
+from lownoise.report.reproduce.claim import Claim, Comparison
 from lownoise.sets.domains import (
     AbstractDomain,
     Ball,

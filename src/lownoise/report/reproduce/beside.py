@@ -14,8 +14,8 @@ from lownoise.privacy import pure_dp
 from lownoise.questions import Parity
 from lownoise.release.nearest.answers import MeanAnswers, ParityAnswers
 from lownoise.release.nearest.projected import nearest_answers
-from lownoise.reproduce.claim import Comparison
-from lownoise.reproduce.gammas import claim_of
+from lownoise.report.reproduce.claim import Comparison
+from lownoise.report.reproduce.gammas import claim_of
 from lownoise.sets.domains import Points, TensorPower
 from lownoise.theory.comparison import compare_unbiased
 from lownoise.theory.counterexample import exact_on

@@ -15,7 +15,7 @@ from lownoise.learning import plan as learning_plan
 from lownoise.planning import stream
 from lownoise.privacy import approx_dp, zcdp
 from lownoise.questions import Prefix
-from lownoise.reproduce.claim import Claim, Comparison
+from lownoise.report.reproduce.claim import Claim, Comparison
 from lownoise.theory.factorization import factorize
 
 if TYPE_CHECKING:

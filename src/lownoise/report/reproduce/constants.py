@@ -14,7 +14,7 @@ import numpy as np
 
 from lownoise.bounds import HARDT_TALWAR, HENZINGER, NIKOLOV_TANG
 from lownoise.privacy import approx_dp, local_dp, pure_dp, zcdp
-from lownoise.reproduce.claim import Claim, Comparison
+from lownoise.report.reproduce.claim import Claim, Comparison
 from lownoise.sets.domains import Ball, Box, Points, difference_body
 from lownoise.theory.audit import audit
 from lownoise.theory.bound import gamma_down

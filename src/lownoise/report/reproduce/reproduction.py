@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise.reproduce import beside, constants, counting, every, gammas, means, pure
-from lownoise.reproduce.figures import FIGURES, Figure
+from lownoise.report.reproduce import beside, constants, counting, every, gammas, means, pure
+from lownoise.report.reproduce.figures import FIGURES, Figure
 
 if TYPE_CHECKING:
-    from lownoise.reproduce.claim import Claim, Row
+    from lownoise.report.reproduce.claim import Claim, Row
 
 Drawing = Callable[..., Figure]
 CLAIMS: tuple[Claim, ...] = (

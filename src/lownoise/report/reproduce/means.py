@@ -12,8 +12,15 @@ from lownoise.bounds import divergence_up
 from lownoise.bounds.approximate import distributional
 from lownoise.privacy import approx_dp, local_dp, pure_dp, zcdp
 from lownoise.privacy.gaussian_curve import delta_up
-from lownoise.reproduce.claim import Comparison
-from lownoise.reproduce.gammas import ORDERS, claim_of, few_domains, gamma, marginal_points, named
+from lownoise.report.reproduce.claim import Comparison
+from lownoise.report.reproduce.gammas import (
+    ORDERS,
+    claim_of,
+    few_domains,
+    gamma,
+    marginal_points,
+    named,
+)
 from lownoise.sets.domains import (
     AbstractDomain,
     Box,
