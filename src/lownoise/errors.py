@@ -12,19 +12,26 @@ _ARROW = ("__arrow_c_stream__", "__arrow_c_array__")  # what columns and tables 
 _NAME, _PATH = 255, 4000  # bytes of a file's name, and characters of a path, that systems take
 # The name of a drive is one letter. What comes before the last "@" of a text may be a password, and
 # what follows "?" or "#" a key, which ends at a word with which messages go on, or not at all.
+_ON = r"(?=[ ](?:is|has|cannot|could|does|exists|holds|was)[ ]|\Z)"
 _ADDRESS = re.compile(
     r"([A-Za-z][A-Za-z0-9+.-]{1,40}:/+|(?<![\w.])(?:md|motherduck):)(?:.*@)?([^\s?#]*)"
-    r"(?:.*[?#].*?(?=[ ](?:is|has|cannot|could|does|exists|holds|was)[ ]|\Z))?",
+    rf"(?:.*[?#].*?{_ON})?",
     re.DOTALL,
 )
 # each is looked for once, as a text may be of any length
 # MotherDuck's addresses, with a token behind "?", have no slash
 _SCHEME = re.compile(r"[A-Za-z0-9+.-]{2}:/|\A(?:md|motherduck):")
 _SECRET = re.compile(r"[\s@?#]")
+# as strings that connect to a database have them, and addresses whose scheme was left out
+_KEY = r"(?i:password|passwd|pwd|secret|token|credential|signature|sig|(?:account|access|api)_?key)"
+_KEYED = re.compile(rf"({_KEY}[ ]?=)(?:.*?{_ON})", re.DOTALL)
+_USER = re.compile(r"((?:\A|[/\\=])[^\s/\\:@=]{2,}):[^\s/\\@]+@")
 
 
 def bare(text: str) -> str:
     """Return a text whose addresses have no user, query and fragment, which may be secret.
+
+    Nor has it what stands where a password or a key is named, or behind a user and a colon.
 
     Examples:
         >>> bare("table=https://me:word@office.example/t.parquet?key=1 is no file")
@@ -33,18 +40,30 @@ def bare(text: str) -> str:
         'table=https://office.example/my'
         >>> bare("s3://bucket/t.parquet"), bare("a@b?c.csv")
         ('s3://bucket/t.parquet', 'a@b?c.csv')
+        >>> bare("table=host=db password=a b is no file"), bare("path=me:word@db/t.csv")
+        ('table=host=db password= is no file', 'path=me@db/t.csv')
     """
-    return _ADDRESS.sub(r"\1\2", text) if ":/" in text or "md:" in text or "duck:" in text else text
+    if ":/" in text or "md:" in text or "duck:" in text:
+        text = _ADDRESS.sub(r"\1\2", text)
+    text = _KEYED.sub(r"\1", text) if "=" in text else text
+    return _USER.sub(r"\1@", text) if "@" in text else text
 
 
 def may_hold_a_secret(path: str) -> bool:
     """Return whether a path has an address with a user, a query, a fragment, or white space.
 
+    Or names a password or a key, as what connects to a database does, or has one behind a user.
+
     Examples:
         >>> paths = ("s3://b/t", "s3://b/a t", "s3://b?t", "md:b?t", "a b?")
         >>> [may_hold_a_secret(own) for own in paths]
         [False, True, True, True, False]
+        >>> paths = ("host=db password=word", "t.parquet?sig=1", "//me:word@db/t", "me@db/k=1/t")
+        >>> [may_hold_a_secret(own) for own in paths]
+        [True, True, True, False]
     """
+    if _KEYED.search(path) or _USER.search(path):
+        return True
     scheme = _SCHEME.search(path)
     return scheme is not None and _SECRET.search(path, scheme.end()) is not None
 

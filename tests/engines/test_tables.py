@@ -363,6 +363,12 @@ ADDRESSES = [
     f"https://office.example/t.parquet?X-Amz-Signature=1 {KEY}",
     f"https://office.example/a\nb.parquet?key={KEY}",
     f"https://me:1\n{KEY}@office.example/t.parquet",
+    f"host=office user=me password={KEY} dbname=people",
+    f"Driver={{SQL Server}};Server=office;Uid=me;PWD = {KEY}",
+    f"AccountName=me;AccountKey={KEY};EndpointSuffix=office.example",
+    f"office.example/t.parquet?X-Amz-Signature={KEY}&X-Amz-Expires=9",
+    f"//me:{KEY}@office/share/t.parquet",
+    f"me:{KEY}@office.example/t.csv",
 ]
 SPEC = """
 [question]

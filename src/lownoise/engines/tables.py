@@ -426,14 +426,17 @@ def kind_of(table: Table, files: Sequence[File]) -> tuple[str, ...]:
 def _open_address(path: str, shown: str) -> None:
     """Refuse an address that holds what may be secret, or is of a scheme that is not read."""
     match = _URL.match(path)
-    if match is None:
-        return
     if may_hold_a_secret(path):  # nor is it quoted: where a secret ends is not known
         raise TableError(
             f"{shown} is an address with a user, a query, a fragment or white space, which may be "
             "secret; give the address alone, and the secret to DuckDB (CREATE PERSISTENT SECRET), "
             "or env://NAME and the address in the environment variable NAME"
+            if match
+            else f"{shown} may hold a password or a key; give a path without one, and of a "
+            "database its rows, as an Arrow table"
         )
+    if match is None:
+        return
     scheme, shown = match[1], f"{shown}={path}" if shown == "table" else shown
     if scheme not in _REMOTE or not path.startswith(f"{scheme}://"):
         raise TableError(f"{shown} cannot be read; give a text s3://… or https://…, or a path")
