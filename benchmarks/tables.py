@@ -89,6 +89,9 @@ def rows(name: str) -> list[tuple[str, Callable[[Any], None], str]]:
     order = ", ".join(REALS)
     first = f"(select *, row_number() over (partition by u order by {order}) as place from {name})"
 
+    def first_rows(own: Any) -> None:
+        source_of(UnitTable(own, UNIT), REALS).fold(CodeSums(means.query))
+
     def two_way(columns: Any) -> str:
         sets = ", ".join(f"({a}, {b})" for a, b in combinations(columns, 2))
         return f"select {', '.join(columns)}, count(*) from {name} group by grouping sets ({sets})"
@@ -122,7 +125,7 @@ def rows(name: str) -> list[tuple[str, Callable[[Any], None], str]]:
         ),
         (
             "ten means of the first 3 rows of each unit",
-            lambda t: source_of(UnitTable(t, UNIT), REALS).fold(CodeSums(means.query)),
+            first_rows,
             f"select {average} from {first} where place <= 3",
         ),
     ]

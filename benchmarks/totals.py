@@ -120,7 +120,8 @@ def least() -> None:
         for shape, asks in FEW.items():
             told = {**asks, "outside": dict.fromkeys(asks["by"], 0)}
             asked = ln.Sum if name in TOTALS else ln.Moments
-            question, values = asked(columns, domain, **told), records.astype(np.float64)
+            question: Any = asked(columns, domain, **told)
+            values = records.astype(np.float64)
             if name in MOMENTS:
                 pairs = np.triu_indices(domain.dimension)
                 products = (values[:, :, None] * values[:, None, :])[:, pairs[0], pairs[1]]
@@ -128,7 +129,8 @@ def least() -> None:
                 values = np.hstack([about, np.ones((len(about), 1))])
             for p in (2.0, inf):
                 plan = ln.plan(question, budget=BUDGET, relation="substitute", size=1, order=p)
-                ends, own = of_any_shape(question, plan.terms.weights, values, p), plan.certificate
+                weights = np.asarray(plan.terms.weights)
+                ends, own = of_any_shape(question, weights, values, p), plan.certificate
                 over, under = own.upper / ends.lower - 1, ends.upper / own.lower - 1
                 print(f"{name:<24}{shape:<18}{p:>5g}{over:>12.2%}{under:>13.2%}", end="")
                 print(f"{own.gap:>9.2%}", flush=True)
@@ -143,14 +145,14 @@ def of_any_shape(question: Grouped, weights: Vector, values: Vector, order: floa
     span = axes[size > 1e-9 * size[0]].T
     margins = []
     for chosen in question.groups.sets():
-        own = np.ones((1, 1))
+        own: Any = np.ones((1, 1))
         for i, n in enumerate(sizes):
             own = np.kron(own, np.eye(n) if i in chosen else np.ones((1, n)))
         margins.append(own)
     found = solve(
         SymmetricPoints(changes @ span),
         order=order,
-        weights=np.kron(question.weights, weights),
+        weights=np.kron(question.weights, weights).astype(np.float64),
         queries=np.kron(np.vstack(margins), np.eye(values.shape[1])) @ span,
         rtol=1e-4,
     )
