@@ -244,7 +244,7 @@ def test_a_file_that_is_refused_is_named(tmp_path):
 def test_verifying_loads_no_optimiser(tmp_path):
     (tmp_path / "p.json").write_text(DOCUMENTS["plan substitute"])
     code = (
-        "import sys; from lownoise.verification import verify;"
+        "import sys; from lownoise.release.verification import verify;"
         "assert verify(open(sys.argv[1]).read());"
         "print([m for m in sys.modules if m.startswith('lownoise.solvers')])"
     )

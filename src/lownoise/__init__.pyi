@@ -43,6 +43,7 @@ from lownoise.questions import SlidingWindow as SlidingWindow
 from lownoise.questions import Sum as Sum
 from lownoise.release.progress import ProgressBar as ProgressBar
 from lownoise.release.release import Release as Release
+from lownoise.release.verification import verify as verify
 from lownoise.sets.domains import Ball as Ball
 from lownoise.sets.domains import Box as Box
 from lownoise.sets.domains import Ellipsoid as Ellipsoid
@@ -66,6 +67,5 @@ from lownoise.sets.domains import minkowski_sum as minkowski_sum
 from lownoise.sets.domains import product as product
 from lownoise.sets.domains import projection as projection
 from lownoise.streams import Stream as Stream
-from lownoise.verification import verify as verify
 
 __version__: str

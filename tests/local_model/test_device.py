@@ -173,7 +173,7 @@ HEAVY = (
 )  # fmt: skip
 ROOMS = (
     "bounds", "certificate", "engines", "noise", "planning", "privacy", "questions", "report",
-    "samplers", "sensitivity", "sets", "solvers", "spec", "streams", "theory", "verification",
+    "samplers", "sensitivity", "sets", "solvers", "spec", "streams", "theory",
 )  # fmt: skip
 DRAWS = """
 import json, sys

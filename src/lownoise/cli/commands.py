@@ -224,7 +224,8 @@ def verify(
     as_json: _Json = False,
 ) -> None:
     """Recompute noise, cost, proof and answers from files alone; status 2 if one is off."""
-    from lownoise import report, verification
+    from lownoise import report
+    from lownoise.release import verification
 
     with working("recomputing"):
         found = (

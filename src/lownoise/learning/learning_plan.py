@@ -17,8 +17,9 @@ from lownoise.learning.steps import Leader
 from lownoise.numbers.arrays import frozen
 from lownoise.planning import StreamPlan, plan_stream
 from lownoise.release import codec
+from lownoise.release.codec import LARGEST
 from lownoise.release.readable import Shown
-from lownoise.streams.codec import LARGEST, expect_size, terms_from_dict, terms_to_dict
+from lownoise.streams.codec import expect_size, terms_from_dict, terms_to_dict
 from lownoise.streams.view import StreamView
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Payer
     from lownoise.release.guarantees import Cost, PureCost
-    from lownoise.verification import Verification
+    from lownoise.release.verification import Verification
 
 _KIND = "learning"
 _BYTES = 8

@@ -29,6 +29,7 @@ from lownoise.privacy.local_budget import local_from_dict
 from lownoise.questions import Mean
 from lownoise.release import codec, stored
 from lownoise.release.comparison import Alternative
+from lownoise.release.verification import Check
 from lownoise.sensitivity.orders import answer_count
 
 if TYPE_CHECKING:
@@ -148,22 +149,24 @@ class LocalTerms:
         """The SHA-256 of the terms, as 64 hexadecimal digits: what reports name their plan by."""
         return terms_digest(self.stated)
 
-    def checks(self) -> list[tuple[str, bool, str]]:
-        """Return what must hold: names, whether it does, and the numbers."""
+    def checks(self) -> list[Check]:
+        """Return what must hold."""
         loss, own = self.loss, self.error
         found = [
-            (
+            Check(
                 f"one report is within {self.budget}",
                 self.within_budget,
                 f"epsilon {loss.epsilon!r}, delta {loss.delta!r}, mu {loss.mu!r}, rounded up",
             ),
-            ("randomizer as compared", self._compared_as_stated(), f"{self.kind}: error {own!r}"),
+            Check(
+                "randomizer as compared", self._compared_as_stated(), f"{self.kind}: error {own!r}"
+            ),
         ]
         if self.curator is not None:
             bound = self.lower_bound
             found += [
-                ("proof is of this question", *self._proof_fits(self.curator)),
-                ("error is above the lower bound", bound <= own, f"{own!r} above {bound!r}"),
+                Check("proof is of this question", *self._proof_fits(self.curator)),
+                Check("error is above the lower bound", bound <= own, f"{own!r} above {bound!r}"),
             ]
         return found
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, final
 
 import numpy as np
 
@@ -59,6 +59,7 @@ class AdditiveMechanism:
     totals: AbstractTotals
     noise: AbstractNoise
     unit: PrivacyUnit | None = None
+    most_rounding: ClassVar[float | None] = SHOWN
 
     def __post_init__(self) -> None:
         if self.noise.dimension != self.totals.length:

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -57,6 +57,7 @@ class ResponseMechanism(AbstractRecords):
     question: AbstractQueries
     size: int
     keep: float
+    most_rounding: ClassVar[float | None] = None  # nothing is rounded
 
     def __post_init__(self) -> None:
         if self.question.drops:

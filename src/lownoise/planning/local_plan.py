@@ -27,7 +27,7 @@ from lownoise.privacy.shuffling import epsilon_up, local_epsilon_down
 from lownoise.questions import Marginals, Mean
 from lownoise.release import codec
 from lownoise.release.readable import Shown
-from lownoise.verification import Verification, verify
+from lownoise.release.verification import Verification, verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

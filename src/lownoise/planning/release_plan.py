@@ -11,7 +11,7 @@ from lownoise.numbers.randomness import SystemRandomness
 from lownoise.release import codec, folders, stored
 from lownoise.release.execution import execute
 from lownoise.release.readable import Guaranteed
-from lownoise.verification import Verification, verify
+from lownoise.release.verification import Verification, verify
 
 if TYPE_CHECKING:
     from os import PathLike

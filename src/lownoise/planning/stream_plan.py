@@ -17,6 +17,7 @@ from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.questions import LowerTriangular
 from lownoise.questions.streams import WORKLOADS
 from lownoise.release import codec
+from lownoise.release.codec import LARGEST
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.encoding import relation_to_dict
 from lownoise.sensitivity.participation import ONE, Participation
@@ -24,7 +25,7 @@ from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains import AbstractDomain
 from lownoise.sets.domains.encoding import domain_to_dict, oracle_of
 from lownoise.streams import MECHANISMS, ORDERS, resume, start
-from lownoise.streams.codec import LARGEST, document, expect_size, stated, terms_from_dict
+from lownoise.streams.codec import document, expect_size, stated, terms_from_dict
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -33,6 +33,7 @@ class Parts:
         gaussian: in `planning`, what makes the plan with Gaussian noise of a request.
         pure: there, what gives the builders of plans with each pure noise.
         page: in `report`, what a report says of it.
+        codec: how its terms are read from documents of anybody's, a `release.stored.TermsCodec`.
     """
 
     view: Any
@@ -40,6 +41,7 @@ class Parts:
     read: Any = None
     gaussian: Any = None
     pure: Any = None
+    codec: Any = "release.stored:TERMS"
 
 
 class AbstractQuestion(ABC):

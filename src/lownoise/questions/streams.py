@@ -395,7 +395,11 @@ class Running(AbstractQuestion):
         values: the columns of a round's value, their domain, center and stand-in.
     """
 
-    parts: ClassVar[Parts] = Parts(view="streams.view:StreamView", page="report.streams:StreamView")
+    parts: ClassVar[Parts] = Parts(
+        view="streams.view:StreamView",
+        page="report.streams:StreamView",
+        codec="streams.codec:TERMS",
+    )
 
     workload: AbstractStreamWorkload
     values: Mean

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
 VERSION = 2  # of what is written; all from 1 on are read, see docs/file-versions.md
+LARGEST = 1 << 21  # numbers of a stream that are read from a file that may be anybody's
 UNIT = "unit"  # what makes terms of version 3: whose rows are hidden together
 _OF_UNITS, _EXCHANGED = 3, 4  # and of version 4, where these become any others
 _CLIPPED = 5  # and of version 5, where what their rows add up to is clipped

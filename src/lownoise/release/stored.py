@@ -8,9 +8,9 @@ follow from the question and the grid.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -83,6 +83,8 @@ from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE, Change
 from lownoise.sets.domains.encoding import with_program
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lownoise.noise.totals import AbstractTotals
     from lownoise.privacy import Budget
     from lownoise.privacy.units import PrivacyUnit
@@ -417,3 +419,24 @@ def plan_digest(terms: Terms) -> str:
 def plan_document(terms: Terms) -> str:
     """Return the document of a plan."""
     return dump("plan", {"terms": terms_to_dict(terms), "derived": derived(terms)})
+
+
+@final
+@dataclass(frozen=True)
+class TermsCodec:
+    """How the terms of a question are read from documents of anybody's, for who verifies them.
+
+    Args:
+        read: the terms of a document's fields, every one checked as if it were new; and the set,
+            where they only name it.
+        derived: what follows from terms, as a file states it.
+        check_size: what refuses fields that a small file can make long to read, given the most
+            numbers that are; None where none can.
+    """
+
+    read: Callable[[dict[str, Any], AbstractDomain | None], Terms]
+    derived: Callable[[Terms], dict[str, Any]]
+    check_size: Callable[[dict[str, Any], int], None] | None = None
+
+
+TERMS = TermsCodec(terms_from_dict, derived)

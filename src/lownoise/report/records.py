@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from lownoise.privacy import Ledger
     from lownoise.release.nearest import Projected
+    from lownoise.release.verification import Verification
     from lownoise.theory.audit import Audit
     from lownoise.theory.comparison import Comparison
     from lownoise.theory.enclosure import Enclosure
-    from lownoise.verification import Verification
 
 _LONG = re.compile(r"-?\d+\.\d{6,}(e-?\d+)?|-?\d\.\d+e-?\d+")
 _WIDE = 90  # letters

@@ -17,6 +17,7 @@ from lownoise.local_model.estimate import LocalEstimate
 from lownoise.planning import LocalPlan
 from lownoise.privacy import Ledger
 from lownoise.release.nearest import Projected
+from lownoise.release.verification import Verification
 from lownoise.report import learning, local, records, spelling
 from lownoise.report.parts import (
     Caution,
@@ -33,7 +34,6 @@ from lownoise.report.proofs import GaussianWords, PureWords
 from lownoise.theory.audit import Audit
 from lownoise.theory.comparison import Comparison
 from lownoise.theory.enclosure import Enclosure
-from lownoise.verification import Verification
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

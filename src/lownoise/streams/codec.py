@@ -12,6 +12,7 @@ from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import QUESTIONS
 from lownoise.questions.streams import LARGEST_DENSE, Running
 from lownoise.release import codec, noises, stored
+from lownoise.release.codec import LARGEST
 from lownoise.release.comparison import GAUSSIAN, Comparison, compared_from_list, compared_to_dict
 from lownoise.release.encoding import (
     coordinates_from_dict,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from lownoise.streams import AbstractPair, AbstractStreamMechanism
 
 KIND = "stream"
-LARGEST = 1 << 21
 _MOST_KEPT = 1 << 26  # rounds of a pair that keeps numbers for each of them
 _SHORT = ("recursive",)  # pairs that keep none
 _LONGEST_NAME, _LONGEST_REASON = 60, 500
@@ -249,3 +249,6 @@ def _words(field: str, value: object, most: int) -> str:
     if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= most:
         raise FileError(f"{field} is no short text")
     return value
+
+
+TERMS = stored.TermsCodec(terms_from_dict, derived, expect_size)

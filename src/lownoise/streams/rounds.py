@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class AbstractStreamMechanism(ABC):
     strategy: str
     reason: str
     participation: Participation = ONE
+    most_rounding: ClassVar[float | None] = SHOWN
     pair: Any  # how answers' variances follow from those of the sources of noise
 
     def check(self, wide: Vector) -> None:

@@ -15,7 +15,7 @@ a record, what it costs, both bounds, and that answers follow from the integers 
 wrote the file. Who wrote it, a signature beside it says.
 """
 
-from lownoise.verification.checks import Check, Verification
-from lownoise.verification.files import verify
+from lownoise.release.verification.checks import Check, Verification
+from lownoise.release.verification.files import verify
 
 __all__ = ["Check", "Verification", "verify"]

@@ -15,26 +15,24 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.certificate.witness import NEAR
 from lownoise.errors import FileError, LownoiseError, path_of, quoted
-from lownoise.local_model.terms import LocalTerms
-from lownoise.noise.mechanism import SHOWN, AdditiveMechanism
+from lownoise.kinds import resolved
 from lownoise.privacy import ApproxDP
 from lownoise.privacy.readings import spent, within
+from lownoise.questions import QUESTIONS
 from lownoise.release import codec, encoding, folders, stored
-from lownoise.release.codec import Origin
+from lownoise.release.codec import LARGEST, Origin
 from lownoise.release.members import DOCUMENT, Members, check_joint, joint_digest, joint_event
 from lownoise.release.release import Release
+from lownoise.release.verification.checks import Check, Verification, as_stated, holding, near
 from lownoise.sets.domains import AbstractCompound, Points
 from lownoise.sets.domains.encoding import expect_oracle, of_program
-from lownoise.streams import codec as streams
-from lownoise.streams.rounds import SHOWN as SHOWN_IN_STREAMS
-from lownoise.streams.rounds import AbstractStreamMechanism
-from lownoise.verification.checks import Check, Verification, as_stated, holding, near
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.privacy import Event
     from lownoise.release.comparison import Alternative
+    from lownoise.release.stored import TermsCodec
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
 
@@ -49,10 +47,8 @@ def guarantees(terms: Terms) -> list[Check]:
         said = f"cost of {terms.shared.uses:,} releases within {terms.asked}"
         found.append(Check(said, within(terms.asked, terms.charged), f"{terms.charged}"))
     found += [_compared(terms, own) for own in terms.alternatives if own.mechanism == terms.name]
-    if isinstance(terms.mechanism, AbstractStreamMechanism):
-        found.append(_rounding(terms.mechanism.rounding, SHOWN_IN_STREAMS))
-    elif isinstance(terms.mechanism, AdditiveMechanism):  # of others nothing is rounded
-        found.append(_rounding(terms.mechanism.rounding, SHOWN))
+    if terms.mechanism.most_rounding is not None:
+        found.append(_rounding(terms.mechanism.rounding, terms.mechanism.most_rounding))
     return found
 
 
@@ -157,6 +153,7 @@ def _above(error: float, bound: float) -> Check:
 
 
 _MARGINALS = "marginals"
+_LOCAL_KIND, _LOCAL_TERMS = "local", "local_model.terms:LocalTerms"  # of a room above this one
 _PLAN = frozenset({"format", "terms", "derived", "digest"})
 _LOCAL = frozenset({"format", "terms", "derived", "curator", "digest"})
 _FIELDS = {"plan": _PLAN, "release": _PLAN | {"integers", "spend", "created", "versions"}}
@@ -166,7 +163,7 @@ def verify(
     source: str | PathLike[str],
     *,
     domain: AbstractDomain | None = None,
-    largest: int = streams.LARGEST,
+    largest: int = LARGEST,
 ) -> Verification:
     """Check a plan or a release, and the integers of marginals that lie beside it; or several.
 
@@ -297,10 +294,10 @@ def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verifica
         document.get("digest") == codec.digest(document),
         "the digest of the file's content: no accident changed it; it has no key",
     )
-    if kind == "local":
+    if kind == _LOCAL_KIND:
         return Verification((digest, *_local(document, domain, largest)))
     codec.guarded(lambda: expect_oracle(document["terms"]["question"], domain))
-    codec.guarded(lambda: streams.expect_size(document["terms"], largest))
+    codec.guarded(lambda: _check_size(document, largest))
     try:
         terms, derived = codec.guarded(lambda: _read(kind, text, document, domain))
         found = codec.guarded(lambda: guarantees(terms))
@@ -318,8 +315,8 @@ def _local(document: dict[str, Any], domain: AbstractDomain | None, largest: int
     if proof is not None:
         proved = _of_text(json.dumps(proof), domain, largest).checks
     try:
-        terms = codec.guarded(lambda: LocalTerms.of_document(document, domain))
-        found = [Check(*own) for own in codec.guarded(terms.checks)]
+        terms = codec.guarded(lambda: resolved(_LOCAL_TERMS).of_document(document, domain))
+        found: list[Check] = codec.guarded(terms.checks)
         derived = codec.guarded(terms.derived)
     except LownoiseError as error:
         return [Check("terms", holds=False, found=str(error))]
@@ -335,20 +332,34 @@ def _read(
     kind: str, text: str, document: dict[str, Any], domain: AbstractDomain | None
 ) -> tuple[Terms, dict[str, Any]]:
     """Return the terms of a document, and all that follows from it."""
-    asked = document["terms"]["question"]["kind"]
-    if asked == streams.KIND:
-        if kind == "release":
-            raise FileError("a stream has no file of a release; give its plan")
-        stream = streams.terms_from_dict(document["terms"], domain)
-        return stream, streams.derived(stream)
+    asked, own = document["terms"]["question"]["kind"], _codec(document)
+    if kind == "release" and own is not stored.TERMS:
+        raise FileError(f"a {asked} has no file of a release; give its plan")
     if kind == "release" and asked != _MARGINALS:
         release = Release.from_json(text, domain)
         return release.terms, release.derived()
-    terms = stored.terms_from_dict(document["terms"], domain)
+    terms = own.read(document["terms"], domain)
     if kind == "release":  # its integers lie beside it
         Origin.from_dict(document)
         folders.expect_integers(document)
-    return terms, stored.derived(terms)
+    return terms, own.derived(terms)
+
+
+def _codec(document: dict[str, Any]) -> TermsCodec:
+    """Return how a document's terms are read; of a kind that is unknown, by what refuses it."""
+    asked = document["terms"]["question"]
+    kind = asked.get("kind") if isinstance(asked, dict) else None
+    if not isinstance(kind, str) or kind not in QUESTIONS:
+        return stored.TERMS
+    found: TermsCodec = resolved(QUESTIONS[kind].of.parts.codec)
+    return found
+
+
+def _check_size(document: dict[str, Any], largest: int) -> None:
+    """Refuse what a small file makes long to read, before anything is made of it."""
+    check = _codec(document).check_size
+    if check is not None:
+        check(document["terms"], largest)
 
 
 def _integers(folder: Path) -> Check:
