@@ -10,6 +10,10 @@ import html
 import inspect
 import json
 import math
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -340,6 +344,18 @@ def test_the_noise_from_outside_which_has_no_multiples_stays_on_joint_groups():
     assert [len(own.terms.mechanism.noise.tables) for own in plans] == [1, 2]
 
 
+def test_a_noise_that_says_so_is_fitted_where_a_plan_names_none(monkeypatch):
+    asked = {"question": THRESHOLDS, "budget": ln.pure_dp(0.7), "relation": "add_remove"}
+    without = ln.plan(**asked).terms.alternatives
+    monkeypatch.setattr(TwoSidedNoise, "compared", True)
+    plan = ln.plan(**asked)
+    (own,) = set(plan.terms.alternatives) - set(without)
+    named = ln.plan(**asked, mechanism="two_sided").terms
+    assert (own.mechanism, own.note) == ("two_sided", TwoSidedNoise.note)
+    assert (own.error, own.rho, own.mu) == (named.compared, named.cost.rho, named.cost.mu)
+    assert ln.Plan.from_json(plan.to_json()).terms.alternatives == plan.terms.alternatives
+
+
 OUTSIDE = """
 [question]
 kind = "above"
@@ -482,6 +498,31 @@ def test_a_family_is_complete_where_its_package_is_read(above):
     made = {own for own in ours if not inspect.isabstract(own)}
     assert {own.__name__ for own in made - set(FAMILIES[above].classes)} <= OTHERWISE
     assert made & set(FAMILIES[above].classes)
+
+
+DECLARES = re.compile(r"\b[A-Z_]{3,}\.kind\(")
+READS = (
+    "release.verification",
+    "streams.codec",
+    "streams.increments",
+    "local_model.terms",
+    "learning.learning_plan",
+)
+
+
+def test_what_reads_files_knows_every_kind_that_a_module_declares():
+    """Its name in its room's `__init__`: else only the program that planned with it reads files."""
+    folder = Path(ln.__file__).parent
+    declaring = {
+        ".".join(path.relative_to(folder.parent).with_suffix("").parts)
+        for path in folder.rglob("*.py")
+        if DECLARES.search(path.read_text())
+    }
+    assert len(declaring) > 30
+    program = f"import sys, {', '.join(f'lownoise.{own}' for own in READS)}; print(*sys.modules)"
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert declaring <= set(found.stdout.split())
 
 
 def test_an_unknown_kind_is_refused_with_those_that_are_known():

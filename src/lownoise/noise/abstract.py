@@ -243,6 +243,7 @@ class AbstractNoise(ABC):
     """
 
     note: ClassVar[str] = ""  # what a comparison of mechanisms says of it
+    compared: ClassVar[bool] = False  # whether plans that name no noise fit it, too, by `fitted`
 
     @property
     @abstractmethod

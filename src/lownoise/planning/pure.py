@@ -246,8 +246,9 @@ def _builders(
         mechanisms["staircase"] = lambda: staircase(
             setting, lambda fit: _around(fit, setting, solved(), asked)
         )
-    if named is not None and named not in mechanisms and named in NOISES.names:  # from outside
-        mechanisms[named] = lambda: NOISES[named].of.fitted(setting)
+    for name in NOISES.names:  # those of which nothing is said above, whoever declared them
+        if name not in mechanisms and (name == named or NOISES[name].of.compared):
+            mechanisms[name] = partial(NOISES[name].of.fitted, setting)
 
     def planned(name: str) -> Plan:
         mechanism, found = _finely(mechanisms[name]()), solved()
