@@ -125,9 +125,16 @@ def elsewhere():
     table = pd.DataFrame({"a": [0.1, 0.2], "b": [1.0, 2.0], "c": [1.0, 3.0]})
     asked = [(q, b) for q in (mean, moments, points) for b in (ln.zcdp(0.3), ln.pure_dp(1.0))]
     plans = [ln.plan(question, budget=b, relation="add_remove") for question, b in asked]
+    turned = [ln.image(np.random.default_rng(k).normal(size=(4, 4)), ln.Ball(4)) for k in range(4)]
+    own = {"budget": ln.approx_dp(4.0, 1e-6), "relation": "substitute", "size": 1000}
+    stairs = [
+        ln.plan(ln.Mean([f"c{k}" for k in range(4)], domain), mechanism=named, **own)
+        for domain in turned
+        for named in ("staircase", "ellipsoid", "gaussian")
+    ]
     counts, ball = ln.Distribution("a", range(12)), ln.Ellipsoid(np.eye(2) + 0.3)
     return [
-        *(plan.to_json() for plan in plans),
+        *(plan.to_json() for plan in (*plans, *stairs)),
         *(plan.release(table).to_json() for plan in plans),
         ln.plan(counts, budget=ln.zcdp(0.3), relation="add_remove").to_json(),
         ln.stream(ln.Prefix(8), budget=ln.zcdp(0.3), domain=ball).to_json(),
@@ -137,8 +144,9 @@ def elsewhere():
 
 @pytest.mark.parametrize("kernels", ["Nehalem", "Haswell"])
 def test_files_verify_where_products_of_matrices_round_otherwise(kernels, tmp_path):
-    """OpenBLAS is told to take a processor's kernels, with and without fused operations.
+    """And plans are released from there. Staircases are as wide as the longest change, but for it.
 
+    OpenBLAS is told to take a processor's kernels, with and without fused operations.
     One of the two is not what wrote the files, where the processor is one of x86.
     """
     for place, text in enumerate(elsewhere()):
@@ -148,6 +156,8 @@ def test_files_verify_where_products_of_matrices_round_otherwise(kernels, tmp_pa
         "for file in sorted(pathlib.Path(sys.argv[1]).iterdir()):\n"
         "    off = [c for c in ln.verify(file).checks if not c.holds]\n"
         "    assert not off, (file.read_text()[:200], off)\n"
+        "    if int(file.stem) < 18:\n"  # plans of answers
+        "        ln.Plan.load(file).terms.check_budget()\n"
     )
     given = {**os.environ, "OPENBLAS_CORETYPE": kernels}
     done = subprocess.run(

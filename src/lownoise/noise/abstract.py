@@ -358,6 +358,11 @@ class AbstractNoise(ABC):
         return "the points of the noise are drawn by a walk whose law is known that closely"
 
     @property
+    def steady(self) -> bool:
+        """Whether what it reveals is, to the last bit, the same on every processor."""
+        return True
+
+    @property
     def log_concave(self) -> bool:
         """Whether its density is symmetric and log-concave, from which bounds on tails follow."""
         return self.independent_scales is not None

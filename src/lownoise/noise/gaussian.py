@@ -25,7 +25,7 @@ from lownoise.errors import PlanError
 from lownoise.kinds import resolved
 from lownoise.noise.abstract import AbstractNoise, AbstractStructure, gaussian_loss
 from lownoise.noise.means import MeanTotals, coding_for
-from lownoise.noise.mechanism import SHOWN, AdditiveMechanism, covering
+from lownoise.noise.mechanism import SHOWN, AdditiveMechanism, covering, spared
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import BlockShape, DenseShape, DiagonalShape
@@ -75,6 +75,11 @@ class GaussianNoise(AbstractNoise):
     def estimated(self) -> bool:
         """It is known."""
         return False
+
+    @property
+    def steady(self) -> bool:
+        """Where its numbers are independent."""
+        return self.shape.independent is not None
 
     def loss(self, changes: AbstractBody | AbstractStructure) -> Loss:
         """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
@@ -149,7 +154,8 @@ def gaussian(totals: AbstractTotals, shape: AbstractShape, parameter: float) -> 
     def scaled(factor: float) -> AdditiveMechanism:
         return AdditiveMechanism(totals, GaussianNoise(shape.scaled(factor)))
 
-    return covering(scaled, lambda found: found.loss.mu, parameter)
+    part = spared(GaussianNoise(shape))
+    return covering(scaled, lambda found: found.loss.mu, parameter * part)
 
 
 def gaussian_mean(

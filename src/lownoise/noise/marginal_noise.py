@@ -17,7 +17,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractNoise, gaussian_loss
 from lownoise.noise.marginals import MarginalTotals, Piece
-from lownoise.noise.mechanism import AdditiveMechanism, covering
+from lownoise.noise.mechanism import LEFT, AdditiveMechanism, covering
 from lownoise.noise.units import of_one_row, times_up
 from lownoise.samplers import rounded_gaussian
 
@@ -38,7 +38,6 @@ _STEPS = 20  # log2 of a standard deviation in grid steps, where counts leave ro
 _ROOM = 62  # bits of an integer
 _FAR = 64.0  # deviations: farther no normal number of fewer than 2000 bits lies
 _ROWS = 40  # log2 of the number of rows that fits in any case
-_LEFT = 2.0**-40
 
 
 @final
@@ -207,7 +206,7 @@ def fitted(
     Raises:
         PlanError: where something that needs noise has none, or more than integers hold.
     """
-    parameter *= 1 - _LEFT
+    parameter *= 1 - LEFT
 
     def mechanism(factor: float) -> AdditiveMechanism:
         noise = scaled(factor)

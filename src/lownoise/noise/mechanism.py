@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from lownoise.privacy.units import PrivacyUnit
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.norms import AbstractNorm
 
 
 SHOWN = 2.0**-7  # of a deviation: more than that rounding of records may not move an answer by
@@ -223,10 +224,19 @@ class AdditiveMechanism:
         return np.asarray(drawn * unit if embed is None else drawn @ (embed * unit).T)
 
 
+LEFT = 2.0**-40  # of a budget: another processor may round products of matrices otherwise
 _SPARE = 1e-9  # of the noise: less than that is left where it is
 _NOTHING = 2.0**-500  # of what is allowed: where nothing moves, but for rounding up
 _ROUNDS = 500
 M = TypeVar("M")
+
+
+def spared(noise: AbstractNoise | AbstractNorm) -> float:
+    """Return the part of a budget that noise is scaled to: all, or but for what rounding may take.
+
+    So what is planned on one machine is read, and released from, on every other.
+    """
+    return 1.0 if noise.steady else 1 - LEFT
 
 
 def covering(

@@ -87,6 +87,11 @@ class PartialNoise(AbstractNoise):
         return super().left_out if self.inner is None else self.inner.left_out
 
     @property
+    def steady(self) -> bool:
+        """As of the noise itself."""
+        return self.inner is None or self.inner.steady
+
+    @property
     def log_concave(self) -> bool:
         """As of the noise itself."""
         return self.inner is None or self.inner.log_concave

@@ -84,6 +84,11 @@ class AbstractNormNoise(AbstractNoise):
         """Whether the covariance was estimated by simulation."""
         return self.gauge.uniform.estimated
 
+    @property
+    def steady(self) -> bool:
+        """As of the norm."""
+        return self.gauge.steady
+
     @cached_property
     def _covariance(self) -> Vector:
         square = (

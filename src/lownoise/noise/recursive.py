@@ -165,6 +165,11 @@ class RecursiveNoise(AbstractNoise):
         return any(level.estimated for level in self.levels)
 
     @property
+    def steady(self) -> bool:
+        """It is not: changes are turned."""
+        return False
+
+    @property
     def log_concave(self) -> bool:
         """It is, as images and sums of such are."""
         return True

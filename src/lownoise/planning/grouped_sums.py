@@ -22,7 +22,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.exchanges import exchange_up
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.group_noise import gaussian_groups, group_mechanism
-from lownoise.noise.mechanism import SHOWN, covering
+from lownoise.noise.mechanism import LEFT, SHOWN, covering
 from lownoise.planning.gaussian import full_shape, plan_mean, with_least
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.sums import check_coming
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.residuals import Orbits
     from lownoise.sets.bodies import AbstractBody
 
-LEFT = 2.0**-40  # of μ: another machine may round its sums otherwise
 _FLAT = 1e-9  # of the noise of totals, beside what has none in some direction
 _STEPS = (4.0, 2.0, 1.0, 0.5)  # of logarithms of parts, before simplices
 _MOST = 150  # errors that simplices look at

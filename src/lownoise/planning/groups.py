@@ -16,12 +16,12 @@ from lownoise.errors import PlanError
 from lownoise.noise.group_noise import gaussian_groups
 from lownoise.noise.joint_groups import both_up, joint_mechanism, joint_table
 from lownoise.noise.measured import MeasuredTables
-from lownoise.noise.mechanism import covering
+from lownoise.noise.mechanism import LEFT, covering
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.exchange import least_between
 from lownoise.planning.gaussian import plan_mean
-from lownoise.planning.grouped_sums import LEFT, of_totals, plan_totals
+from lownoise.planning.grouped_sums import of_totals, plan_totals
 from lownoise.planning.pure import pure_means
 from lownoise.planning.pure_tables import best_split
 from lownoise.planning.release_plan import Plan

@@ -22,7 +22,7 @@ from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import distance_within
 from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.means import MeanTotals
-from lownoise.noise.mechanism import covering
+from lownoise.noise.mechanism import covering, spared
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.pure import KNormNoise, ellipsoid_norm
 from lownoise.noise.units import Exchanged, exchange
@@ -274,9 +274,9 @@ class Setting:
 
         if not self.kept.size:
             return scaled(1.0)
-        shared = self.shared
+        shared, part = self.shared, spared(noise(1.0))
         if shared is None:
-            found = covering(scaled, lambda own: own.loss.epsilon, self.epsilon)
+            found = covering(scaled, lambda own: own.loss.epsilon, self.epsilon * part)
         else:
 
             def room(own: AdditiveMechanism) -> float:
@@ -284,7 +284,7 @@ class Setting:
                     return own.loss.epsilon / MOST_EPSILON
                 return shared.room(pure_cost(own.loss).event, own.loss.ball)
 
-            found = covering(scaled, room, 1.0)
+            found = covering(scaled, room, part)
         if found.loss.delta <= self.delta:
             return found
         raise PlanError(

@@ -26,6 +26,7 @@ from lownoise.noise.discrete_staircase import (
 )
 from lownoise.noise.geometric import GeometricNoise
 from lownoise.noise.independent import LaplaceNoise
+from lownoise.noise.mechanism import spared
 from lownoise.noise.pure import KNormNoise, ellipsoid_norm
 from lownoise.noise.radial import RadialNoise
 from lownoise.noise.staircase import StaircaseNoise
@@ -272,7 +273,7 @@ def staircase(
 
     def of(norm: AbstractNorm, own: Setting) -> AdditiveMechanism:
         own = own if epsilon == own.epsilon else replace(own, epsilon=epsilon)
-        one = own.with_noise(KNormNoise(norm, 1.0)).loss.epsilon
+        one = own.with_noise(KNormNoise(norm, 1.0)).loss.epsilon / spared(norm)
 
         def fewer(factor: float) -> StaircaseNoise:
             step = epsilon / factor
@@ -317,7 +318,8 @@ def radial(fit: RadialFit, setting: Setting, shape: AbstractShape) -> AdditiveMe
     shared = setting.shared
     radii, weights = (frozen(own[fit.weights > 0]) for own in (fit.radii, fit.weights))
     factor = ellipsoid_factor(setting, shape)
-    one = ellipsoid_norm(factor).sensitivity_up(setting.body)
+    norm = ellipsoid_norm(factor)
+    one = norm.sensitivity_up(setting.body) / spared(norm)
     scale, room = one * rows_of(setting.unit), _LEAST_ROOM
     for _ in range(_ATTEMPTS):
         found = setting.with_noise(RadialNoise(fit.epsilon, scale, factor, radii, weights))

@@ -223,6 +223,11 @@ class AbstractNorm(ABC):
         """Return the norm of factor·(unit ball), every number rounded to a float; factor > 0."""
 
     @property
+    def steady(self) -> bool:
+        """Whether lengths are no products of matrices, which each processor rounds its own way."""
+        return True
+
+    @property
     def euclidean(self) -> int:
         """The d of a norm that is the Euclidean length of d free linear forms.
 

@@ -104,6 +104,11 @@ class ImageNorm(AbstractNorm):
         return int(self.factor.shape[0])
 
     @property
+    def steady(self) -> bool:
+        """Where F is a diagonal."""
+        return self.diagonal
+
+    @property
     def euclidean(self) -> int:
         """The dimension where B is a Euclidean ball, because F has an inverse; else 1."""
         return self.dimension if self.base.ball_order == 2 else 1  # noqa: PLR2004

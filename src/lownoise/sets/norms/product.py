@@ -65,6 +65,11 @@ class ProductNorm(AbstractNorm):
         """The number of coordinates d."""
         return sum(part.dimension for part in self.parts)
 
+    @property
+    def steady(self) -> bool:
+        """Where those of the parts are."""
+        return all(part.steady for part in self.parts)
+
     @cached_property
     def blocks(self) -> list[slice]:
         """The coordinates of each part."""
