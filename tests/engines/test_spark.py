@@ -469,6 +469,31 @@ def test_only_plans_whose_rows_no_order_changes_are_taken(seen):
     still.unpersist()
 
 
+def test_what_a_session_reads_by_a_reader_of_its_own_is_taken(tmp_path):
+    """As Iceberg's tables are read, and Delta's: a relation of Spark's second kind of source."""
+    own = sparks.session()
+    records = awkward()
+    path = contract.as_parquet(pd.DataFrame({"x": records[:, 0], "y z": records[:, 1]}), tmp_path)
+    query = TotalsQuery(contract.CODING, drops_missing=False)
+    first = "spark.sql.sources.useV1SourceList"
+    own.conf.set(first, "")
+    try:
+        table = own.read.parquet(str(path))
+        plan = table._jdf.queryExecution().analyzed()
+        assert plan.getClass().getSimpleName() == "DataSourceV2Relation"
+        assert totals_query(query).of(table) == memory.totals(query, records)
+        table.createOrReplaceTempView("v")
+        for asked, said in (
+            ("SELECT * FROM v LIMIT 3", "a limit"),
+            ("SELECT rand() AS x", "drawn"),
+        ):
+            with pytest.raises(TableError, match=said):
+                spark.opened(own.sql(asked), Columns(["x"]))
+    finally:
+        own.conf.unset(first)
+        own.catalog.dropTempView("v")
+
+
 MEAN = ln.plan(ln.Mean(["x"], ln.Box([0], [4])), budget=ln.zcdp(0.1), relation="add_remove")
 
 
