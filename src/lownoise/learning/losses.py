@@ -21,7 +21,7 @@ import numpy as np
 
 from lownoise.errors import FileError, PlanError, quoted
 from lownoise.kinds import Field, Kinds
-from lownoise.numbers.arguments import checked_number
+from lownoise.numbers.arguments import checked_number, checked_whole
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import grown
 
@@ -360,12 +360,8 @@ class Loss(AbstractLoss):
             called = gradient.__name__
         if not isinstance(called, str) or not called.isprintable() or not 0 < len(called) <= 60:  # noqa: PLR2004
             raise PlanError(f"Loss.name={quoted(called)} is no short text; give one")
-        if dimension is not None and (
-            isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1
-        ):
-            raise PlanError(
-                f"Loss.dimension={quoted(dimension)} is no whole number; give one of at least 1"
-            )
+        if dimension is not None:
+            dimension = checked_whole("Loss.dimension", dimension)
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "gradient", gradient)
         object.__setattr__(self, "constant", constant)

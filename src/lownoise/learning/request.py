@@ -17,7 +17,7 @@ from lownoise.engines.cells import quiet
 from lownoise.errors import FileError, PlanError, StreamError, TableError, quoted
 from lownoise.learning.losses import LOSSES, AbstractLoss
 from lownoise.learning.steps import REGULARIZERS, ElasticNet
-from lownoise.numbers.arguments import checked_number
+from lownoise.numbers.arguments import checked_number, checked_whole
 from lownoise.numbers.arrays import vector
 from lownoise.numbers.rounding import grown
 from lownoise.planning import StreamRequest
@@ -137,7 +137,7 @@ def _fast(values: Any, columns: int) -> Vector | None:  # noqa: ANN401
     return np.stack([own.astype(np.float64) for own in arrays], axis=1)
 
 
-_MOST = 1 << 40
+_BITS = 40
 _SMALLEST, _LARGEST = 1e-100, 1e100
 _NEEDED = ("clip", "radius")
 RELATIONS = {"add_remove": 1.0, "substitute": 2.0}  # how far a record's gradient goes, in clips
@@ -175,7 +175,7 @@ class LearningRequest:
     def __post_init__(self) -> None:
         self._check_kinds()
         for field in ("features", "records", "batch", "epochs"):
-            object.__setattr__(self, field, _count(field, self.__dict__[field]))
+            object.__setattr__(self, field, checked_whole(field, self.__dict__[field], bits=_BITS))
         if self.batch > self.records:
             raise PlanError(
                 f"batch={self.batch:,} is beyond records={self.records:,}; give at most that"
@@ -325,15 +325,6 @@ class LearningRequest:
         others = {name: value for name, value in fields.items() if name not in ("loss", "budget")}
         others["regularizer"] = REGULARIZERS.read(others["regularizer"])
         return cls(**others, loss=own, budget=budget)
-
-
-def _count(field: str, value: object) -> int:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise PlanError(f"{field}={quoted(value)} is no whole number; give one of at least 1")
-    found = int(value)
-    if not 1 <= found <= _MOST:
-        raise PlanError(f"{field}={quoted(found)} is out of range; give 1 to 2^40")
-    return found
 
 
 def _size(field: str, value: Any) -> float:  # noqa: ANN401

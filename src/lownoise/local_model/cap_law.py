@@ -25,6 +25,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lownoise.errors import PlanError
+from lownoise.local_model.draws import checked_epsilon
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import decimal_up, down, exact, up
 
@@ -36,7 +37,6 @@ _STEPS = 2**26  # thresholds are multiples of 1/_STEPS: their squares are exact 
 _GRAIN = 2**52  # and λ one of 1/_GRAIN
 _LEAST_MASS = 1e-300
 _MOST_DIMENSIONS = 100_000
-_LEAST_EPSILON, _MOST_EPSILON = 1e-6, 1e3
 
 
 def mass_down(dimension: int, threshold: float) -> float:
@@ -154,12 +154,7 @@ def best(dimension: int, epsilon: float) -> tuple[float, float]:
     from flint import arb, fmpq
 
     _checked(dimension, 0.5)
-    if not _LEAST_EPSILON <= epsilon <= _MOST_EPSILON:
-        raise PlanError(
-            f"epsilon={epsilon:g} is out of range; give at least {_LEAST_EPSILON:g} and at most "
-            f"{_MOST_EPSILON:g}"
-        )
-    allowed = min(Fraction(epsilon), exact(epsilon))
+    allowed = checked_epsilon(epsilon)
     with precision(_BITS):
         odds = arb(fmpq(allowed.numerator, allowed.denominator)).expm1()
 

@@ -54,6 +54,22 @@ def chance_up(chance: Fraction) -> float:
     return min(max(-(-chance.numerator * GRAIN // chance.denominator), 1), GRAIN - 1) / GRAIN
 
 
+def checked_epsilon(epsilon: float) -> Fraction:
+    """Return at most ε, as a float and as the decimal that prints.
+
+    Raises:
+        PlanError: where it is not in [1e-6, 1000].
+    """
+    from lownoise.numbers.rounding import exact
+
+    if not _LEAST_EPSILON <= epsilon <= _MOST_EPSILON:
+        raise PlanError(
+            f"epsilon={epsilon:g} is out of range; give at least {_LEAST_EPSILON:g} and at most "
+            f"{_MOST_EPSILON:g}"
+        )
+    return min(exact(epsilon), Fraction(epsilon))
+
+
 def odds_down(epsilon: float, parts: int = 1) -> Fraction:
     """Return at most e^(ε/parts), ε as a float and as its decimal: what two chances may differ by.
 
@@ -71,14 +87,8 @@ def odds_down(epsilon: float, parts: int = 1) -> Fraction:
     from flint import arb, fmpq
 
     from lownoise.numbers.intervals import precision
-    from lownoise.numbers.rounding import exact
 
-    if not _LEAST_EPSILON <= epsilon <= _MOST_EPSILON:
-        raise PlanError(
-            f"epsilon={epsilon:g} is out of range for reports of labels or coordinates; "
-            f"give one in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]"
-        )
-    own = min(exact(epsilon), Fraction(epsilon))
+    own = checked_epsilon(epsilon)
     with precision(_BITS):
         mantissa, exponent = (
             arb(fmpq(own.numerator, own.denominator * parts)).exp().lower().man_exp()

@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 import warnings
 from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from lownoise.errors import PlanError
+from lownoise.errors import PlanError, quoted
 from lownoise.numbers.arrays import frozen, matrix, number, vector
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from lownoise.errors import LownoiseError
     from lownoise.numbers.arrays import Vector
 
 _LARGEST = 2.0**250
@@ -71,6 +72,40 @@ def checked_number(field: str, value: float) -> float:
         PlanError: where it is no number: text, a truth value, complex, or NaN.
     """
     return number(value, field=field, error=PlanError)
+
+
+def checked_whole(
+    field: str,
+    value: Any,  # noqa: ANN401 (whatever a caller gives)
+    *,
+    bits: int | None = None,
+    error: type[LownoiseError] = PlanError,
+) -> int:
+    """Return a whole number of at least 1, numpy's included; no truth value is one.
+
+    Args:
+        field: what messages call it.
+        value: the number.
+        bits: it may be 2^bits at most; None for any.
+        error: what refuses it.
+
+    Raises:
+        PlanError: or the error that was asked for, where it is none, or out of range.
+
+    Examples:
+        >>> checked_whole("rounds", np.int64(7))
+        7
+        >>> checked_whole("rounds", 0, bits=40)
+        Traceback (most recent call last):
+        lownoise.errors.PlanError: rounds=0 is out of range; give 1 to 2^40
+    """
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or (bits is None and int(value) < 1):
+        raise error(f"{field}={quoted(value)} is no whole number; give one of at least 1")
+    found = int(value)
+    if bits is not None and not 1 <= found <= 1 << bits:
+        raise error(f"{field}={quoted(found)} is out of range; give 1 to 2^{bits}")
+    return found
 
 
 def checked_queries(workload: ArrayLike, dimension: int) -> Vector:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, quoted
+from lownoise.errors import QuestionError
 from lownoise.kinds import PACKED, Field, Form, Kinds
+from lownoise.numbers.arguments import checked_whole
 from lownoise.numbers.arrays import frozen, matrix, number
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import LAST, grown, growth, shrunk
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from lownoise.questions.answers import AbstractAnswers
     from lownoise.sets.domains import AbstractDomain
 
-_LONGEST = 1 << 40  # rounds: a sum of so many numbers on a fine grid still has 64 bits
+_BITS = 40  # of a number of rounds: a sum of so many numbers on a fine grid still has 64 bits
 LARGEST_DENSE = 1 << 13  # rounds of a workload that is held as a matrix
 _LARGEST, _SMALLEST = 2.0**100, 2.0**-100
 _EXACT = 1 << 16  # singular values that are added up one by one
@@ -435,9 +436,4 @@ def checked_rounds(field: str, value: object) -> int:
     Raises:
         QuestionError: where it is no whole number from 1 to 2^40.
     """
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise QuestionError(f"{field}={quoted(value)} is no whole number; give one of at least 1")
-    found = int(value)
-    if not 1 <= found <= _LONGEST:
-        raise QuestionError(f"{field}={quoted(found)} is out of range; give 1 to 2^40")
-    return found
+    return checked_whole(field, value, bits=_BITS, error=QuestionError)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, final, get_args
 import numpy as np
 
 from lownoise.errors import PlanError, quoted
+from lownoise.numbers.arguments import checked_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,10 +43,7 @@ class Participation:
 
     def __post_init__(self) -> None:
         for field, value in (("participations", self.count), ("separation", self.separation)):
-            if not _is_integer(value) or value < 1:
-                raise PlanError(
-                    f"{field}={quoted(value)} is no whole number; give one of at least 1"
-                )
+            checked_whole(field, value)
         if not isinstance(self.pattern, str) or self.pattern not in PATTERNS:
             raise PlanError(
                 f"pattern={quoted(self.pattern)} is unknown; give one of {', '.join(PATTERNS)}"

@@ -16,6 +16,7 @@ from lownoise.sets.domains import Points
 from lownoise.spec.model import mistake_text, mistaken
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from lownoise.numbers.arrays import Vector
@@ -69,18 +70,9 @@ def read_records(path: Path) -> tuple[list[str], list[list[float | str]]]:
 
     Raises a mistake where it cannot be read or is no rectangle.
     """
-    rows = _rows(path)
-    if len(rows) < 2:  # noqa: PLR2004
-        raise mistake_text(f"{path} has no records; give a header of names and one record a row")
-    names = [name.strip() for name in rows[0]]
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(names):
-            raise mistake_text(
-                f"{path} row {number} has {len(row)} values for {len(names)} names; give one a "
-                "name",
-            )
+    names, rows = _named_rows(path, "record", mistake_text)
     columns: list[list[float] | list[str]] = []
-    for own in zip(*rows[1:], strict=True):
+    for own in zip(*rows, strict=True):
         try:
             columns.append([float(value) for value in own])
         except ValueError:
@@ -88,16 +80,38 @@ def read_records(path: Path) -> tuple[list[str], list[list[float | str]]]:
     return names, [list(record) for record in zip(*columns, strict=True)]
 
 
-def _rows(path: Path) -> list[list[str]]:
+def _rows(path: Path, mistake: Callable[[str], Exception] = mistake_text) -> list[list[str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return [row for row in csv.reader(file) if row]
     except OSError as error:
-        raise mistake_text(
-            f"{path} cannot be read ({error.strerror}); give the path of a file"
+        raise mistake(
+            f"{path} cannot be read ({error.strerror}); give the path of a CSV file"
         ) from None
     except (UnicodeDecodeError, csv.Error):
-        raise mistake_text(f"{path} is not CSV in UTF-8; save it as such") from None
+        raise mistake(f"{path} is not CSV in UTF-8; save it as such") from None
+
+
+def _named_rows(
+    path: Path, one: str, mistake: Callable[[str], Exception]
+) -> tuple[list[str], list[list[str]]]:
+    """Return the names in the header of a CSV file, and the rows below it, which all have as many.
+
+    Args:
+        path: the file.
+        one: what a row is.
+        mistake: what refuses the file, for its text.
+    """
+    header, *rows = _rows(path, mistake) or [[]]
+    if not rows:
+        raise mistake(f"{path} has no {one}s; give a header of names and one {one} a row")
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise mistake(
+                f"{path} row {number} has {len(row)} values for {len(header)} names; give one a "
+                "name",
+            )
+    return [name.strip() for name in header], rows
 
 
 def numbers_of(rows: list[list[Any]]) -> list[list[float]]:
@@ -127,32 +141,16 @@ def read_points(path: Path) -> tuple[tuple[str, ...], Points]:
         FileError: where it cannot be read, is no rectangle of numbers, or repeats a name.
         DomainError: where the points make no domain.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if row]
-    except OSError as error:
-        raise FileError(
-            f"points={path} cannot be read ({error.strerror}); give the path of a CSV file",
-        ) from None
-    except (UnicodeDecodeError, csv.Error):
-        raise FileError(f"points={path} is not CSV in UTF-8; save it as such") from None
-    if len(rows) < 2:  # noqa: PLR2004
-        raise FileError(f"points={path} has no points; give a header and one point a row")
-    names = tuple(name.strip() for name in rows[0])
+    names, rows = _named_rows(path, "point", lambda said: FileError(f"points={said}"))
     if len(set(names)) != len(names) or not all(names):
         raise FileError(f"points={path} has a header with a repeated or empty name; name each once")
     table = []
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(names):
-            raise FileError(
-                f"points={path} row {number} has {len(row)} values for {len(names)} names; "
-                "give one a name",
-            )
+    for number, row in enumerate(rows, start=2):
         try:
             table.append([float(value) for value in row])
         except ValueError:
             raise FileError(f"points={path} row {number} is not all numbers; mend it") from None
     try:
-        return names, Points(table)
+        return tuple(names), Points(table)
     except DomainError as error:
         raise DomainError(f"points={path}: {error}") from None

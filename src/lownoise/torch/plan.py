@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import PlanError, quoted
+from lownoise.numbers.arguments import checked_whole
 from lownoise.planning.increments import IncrementPlan, plan_increments
 from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.questions import Momentum, Prefix
@@ -152,8 +153,7 @@ def plan(  # noqa: PLR0913 (all but the first by name)
         (40, 'at most 4 rounds, each 10 after the one before')
     """
     for field, value in (("people", people), ("batch", batch), ("epochs", epochs)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise PlanError(f"{field}={quoted(value)} is no whole number; give one of at least 1")
+        checked_whole(field, value)
     if batch > people:
         raise PlanError(f"batch={batch:,} is more than there are people; give at most {people:,}")
     if not isinstance(momentum, (int, float)) or not 0 <= momentum < 1:
