@@ -63,6 +63,7 @@ def others() -> dict[str, Any]:
         "capped ball": ln.intersection(ln.Ball(3), ln.Box([-0.6] * 3, [0.6] * 3)),
         "two ellipsoids": ln.intersection(ln.Ellipsoid([1, 2.0, 1]), ln.Ellipsoid([2, 1, 1.5])),
         "orders 1 and 2": ln.intersection(ln.Ball(3, order=1), ln.Ball(3, radius=0.8)),
+        "cross and box, 2": ln.intersection(ln.Ball(2, order=1), ln.Box([-0.7, -0.6], [0.7, 0.6])),
         "orders 2 and 4": ln.intersection(ln.Ball(8), ln.Ball(8, radius=0.7, order=4)),
         "zonotope, 10 × 60": ln.Zonotope(rng.normal(size=(60, 10))),
         "zonotope, 4 × 60": ln.Zonotope(rng.normal(size=(60, 4))),
@@ -73,6 +74,9 @@ def others() -> dict[str, Any]:
         "image of ℓ_1.2, 8 × 8": ln.image(rng.normal(size=(8, 8)), ln.Ball(8, order=1.2)),
         "image of sorted, 8 × 8": ln.image(
             rng.normal(size=(8, 8)), ln.OrderedBall(np.linspace(1, 0.2, 8))
+        ),
+        "image of the largest, 8 × 8": ln.image(
+            np.random.default_rng(3).normal(size=(8, 8)), ln.TopBall(8, 2)
         ),
         "hull of product, counts": ln.hull(
             ln.product(ln.Box([0], [1]), ln.Ball(2)), COUNTS

@@ -88,8 +88,9 @@ def test_arguments_that_fit_no_noise_are_refused_in_the_words_of_the_first():
         planned(cube(2), order=1)
     with pytest.raises(PlanError, match="is not pure"):
         planned(cube(2), budget=ln.pure_dp(1.0), mechanism="gaussian")
-    with pytest.raises(PlanError, match="is pure"):
-        planned(cube(2), budget=ln.zcdp(1.0), mechanism="laplace")
+    for own in ("laplace", "radial"):
+        with pytest.raises(PlanError, match=r"has not; give ln\.pure_dp\(epsilon\) or ln\.appr"):
+            planned(cube(2), budget=ln.zcdp(1.0), mechanism=own)
     assert planned(cube(2), budget=ln.zcdp(1.0), mechanism="gaussian").comparison == ()
 
 

@@ -220,6 +220,6 @@ def _check_mechanism(request: Request) -> None:
         raise PlanError(f"mechanism='gaussian' is not pure, and budget={budget} is; leave it out")
     if named != GAUSSIAN and not isinstance(budget, (PureDP, ApproxDP)):
         raise PlanError(
-            f"mechanism={quoted(named)} is pure, and budget={budget} is not; "
-            "give ln.pure_dp(epsilon), or leave the mechanism out",
+            f"mechanism={quoted(named)} is within an epsilon, which budget={budget} has not; give "
+            "ln.pure_dp(epsilon) or ln.approx_dp(epsilon, delta), or leave the mechanism out",
         )
