@@ -2,8 +2,8 @@
 """Noise under a pure budget: `python -m benchmarks.pure [part …]`.
 
 Parts are random (queries of random signs; minutes), flat (a hull far from round), domains
-(questions that users have), categories, hulls, speed and walks; without one all of them run. Errors
-are root mean squares of the Euclidean length at ε = 1.
+(questions that users have), categories, margins, hulls, speed and walks; without one all of them
+run. Errors are root mean squares of the Euclidean length at ε = 1.
 """
 
 from __future__ import annotations
@@ -311,6 +311,15 @@ def categories() -> None:
     _print([list(HEAD_OF_CATEGORIES), *category_rows()])
 
 
+def margins() -> None:
+    """Print the least noises of margins with and without that of one table."""
+    from benchmarks.pure_margins import HEAD as HEAD_OF_MARGINS
+    from benchmarks.pure_margins import margin_rows
+
+    print("Errors of all marginals of up to so many attributes, of 1,000 rows one of which changes")
+    _print([list(HEAD_OF_MARGINS), *margin_rows()])
+
+
 def hulls() -> None:
     """Print errors of bodies that levels or tries are for, and what a draw takes."""
     from benchmarks.pure_hulls import FEW_HEAD, few_rows, hull_rows
@@ -350,6 +359,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "flat": far_from_round,
     "domains": domains,
     "categories": categories,
+    "margins": margins,
     "hulls": hulls,
     "speed": speed,
     "walks": walks,

@@ -26,7 +26,7 @@ from lownoise.noise.mechanism import covering
 from lownoise.noise.pure import KNormNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy.units import rows_of
-from lownoise.questions import Queries
+from lownoise.questions import Marginals, Queries
 from lownoise.sensitivity.factors.tables import centered, differences
 from lownoise.sensitivity.residuals import marginal_orbits
 from lownoise.sensitivity.residuals.ordered import split_marginals
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.privacy.units import PrivacyUnit
-    from lownoise.questions import Marginals
     from lownoise.sensitivity.residuals import Orbits
     from lownoise.sets.domains.coordinates import Coordinates
 
@@ -76,41 +75,56 @@ class CellLayout(AbstractLayout):
     """Cells of marginals from which all others follow.
 
     Args:
-        question: the marginals.
+        question: the marginals that are asked.
+        counted: those whose cells are summed: the same, or one table that they are margins of.
 
     Raises:
         PlanError: where there are too many to be listed.
     """
 
     question: Marginals
+    counted: Marginals
 
     def __post_init__(self) -> None:
-        categories = math.prod(a.size for a in self.question.attributes)
-        if max(categories, self.question.cells) > _MOST:
+        categories = math.prod(a.size for a in self.counted.attributes)
+        if max(categories, self.counted.cells) > _MOST:
             raise PlanError(
-                f"{float(categories):.2g} kinds of records, in {self.question.cells:,} cells, are "
+                f"{float(categories):.2g} kinds of records, in {self.counted.cells:,} cells, are "
                 f"too many to list; at most {_MOST:,} of each are",
             )
 
     @classmethod
-    def of(cls, question: Marginals, size: int | None, step: float) -> CellLayout:
+    def of(
+        cls, question: Marginals, size: int | None, step: float, counted: Marginals | None = None
+    ) -> CellLayout:
         """Return the layout of a question.
 
         Args:
             question: the marginals.
             size: the public number of records, None where it is private.
             step: the unit of the integers, in records, a power of two.
+            counted: as of the layout; None for the marginals that are asked.
         """
         blocks = split_marginals(question, public=size is not None)
-        return cls(blocks, frozen(np.array([step])), question)
+        return cls(blocks, frozen(np.array([step])), question, counted or question)
+
+    @classmethod
+    def of_table(cls, question: Marginals, size: int | None, step: float = 1.0) -> CellLayout:
+        """Return the cells of the table of all attributes that are asked for, as of `of`.
+
+        All marginals are sums of its cells, whichever of them are asked.
+        """
+        asked = {i for chosen in question.sets() for i in chosen}
+        table = Marginals.of(question.attributes, {question.names(sorted(asked)): 1.0})
+        return cls.of(question, size, step, table)
 
     @cached_property
     def matrix(self) -> Vector:
         """Which cells each kind of record is in, shape (m, N): 0 or 1."""
-        sizes = [a.size for a in self.question.attributes]
+        sizes = [a.size for a in self.counted.attributes]
         kinds = np.indices(sizes).reshape(len(sizes), -1)
         parts = []
-        for chosen in self.question.sets():
+        for chosen in self.counted.sets():
             shape = [sizes[i] for i in chosen]
             at = np.zeros(kinds.shape[1], dtype=np.int64)
             for i in chosen:
@@ -152,7 +166,7 @@ class CellLayout(AbstractLayout):
 
     def exact(self, records: Records, space: CellSpace, sets: Sequence[Any]) -> Integers:
         """Return the counts in the cells that are summed, without noise."""
-        cells = [records.marginal(chosen).reshape(-1) for chosen in self.question.sets()]
+        cells = [records.marginal(chosen).reshape(-1) for chosen in self.counted.sets()]
         found: Integers = np.concatenate(cells)[self.coordinates.pivots]
         return found
 
@@ -184,8 +198,8 @@ class CellLayout(AbstractLayout):
             chosen: A.
             ordered: the ordered attributes.
         """
-        sizes, first = [a.size for a in self.question.attributes], 0
-        for asked in self.question.sets():
+        sizes, first = [a.size for a in self.counted.attributes], 0
+        for asked in self.counted.sets():
             shape = [sizes[i] for i in asked]
             if {*chosen, *ordered} <= {*asked}:
                 table = cells[first : first + math.prod(shape)].reshape((*shape, *cells.shape[1:]))
@@ -362,6 +376,8 @@ def table_mechanism(
 ) -> AdditiveMechanism:
     """Return K-norm noise on the lattice of a table whose cells add up to a public number.
 
+    It is the table of all attributes that are asked for, of which the marginals are sums.
+
     Args:
         question: the marginals.
         size: the public number of records, None under `add_remove`.
@@ -369,9 +385,9 @@ def table_mechanism(
         unit: whose rows are hidden together; None where each row is.
 
     Raises:
-        PlanError: where cells are not those of one such table, or ε is too little or too much.
+        PlanError: where rows come and go, or cells are too many, or ε is too little or too much.
     """
-    layout = CellLayout.of(question, size, 1.0)
+    layout = CellLayout.of_table(question, size)
     if not is_table(layout.changes):
         raise PlanError("it is for the cells of one table of a public number of rows")
     scale = 2 * rows_of(unit) / epsilon

@@ -138,22 +138,16 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
     steps = np.array([float(request.rows)])
     if request.mechanism is None and one and is_worth_stairs(steps, allowed(budget)):
         kept.append("discrete_staircase")
-    table = size is not None and _is_one_table(question)
+    table = size is not None and _is_small_table(question)
     if request.mechanism is None and table and is_worth_lattice(request.epsilon / 2):
         kept.append("discrete_k_norm")
     kept += [name for name in whole if name == request.mechanism]
     return {name: partial(planned, name) for name in (*kept, "k_norm")}
 
 
-def _is_one_table(question: Marginals) -> bool:
-    """Return whether one table of all attributes is asked for, of 3 cells or more and not many.
-
-    How many rows there are, the margin of no attribute, is public.
-    """
-    sets = [chosen for chosen in question.sets() if chosen]
-    every = {i for i, a in enumerate(question.attributes) if a.size > 1}
-    fits = 3 <= math.prod(a.size for a in question.attributes) <= _MOST_CELLS  # noqa: PLR2004
-    return fits and len(sets) == 1 and every <= {*sets[0]}
+def _is_small_table(question: Marginals) -> bool:
+    """Return whether all attributes together have 3 cells or more, and not many."""
+    return 3 <= math.prod(a.size for a in question.attributes) <= _MOST_CELLS  # noqa: PLR2004
 
 
 def pure_parity(question: Parity, request: Request) -> Builders:

@@ -173,7 +173,8 @@ def _cells_from_dict(
     step = positive(noise["step"], "noise.step")
     if math.frexp(step)[0] != 0.5 or not _FINEST <= step <= 1:  # noqa: PLR2004
         raise FileError("noise.step is no power of two from 2^-22 to 1")
-    layout = CellLayout.of(question, size, step)
+    table = name == _CELLS[DiscreteKNormNoise]
+    layout = (CellLayout.of_table if table else CellLayout.of)(question, size, step)
     own = {field: value for field, value in noise.items() if field != "step"}
     inner = NOISES[name].read(own, "noise", layout.changes, distance)
     return marginal_mechanism(question.attributes, size, CellNoise(layout, inner))
