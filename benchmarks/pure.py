@@ -2,8 +2,8 @@
 """Noise under a pure budget: `python -m benchmarks.pure [part …]`.
 
 Parts are random (queries of random signs; minutes), flat (a hull far from round), domains
-(questions that users have), categories, margins, hulls, speed and walks; without one all of them
-run. Errors are root mean squares of the Euclidean length at ε = 1.
+(questions that users have), categories, corners, margins, hulls, speed and walks; without one all
+of them run. Errors are root mean squares of the Euclidean length at ε = 1.
 """
 
 from __future__ import annotations
@@ -311,6 +311,14 @@ def categories() -> None:
     _print([list(HEAD_OF_CATEGORIES), *category_rows()])
 
 
+def corners() -> None:
+    """Print the least noises of columns of yes and no with and without that of a cube."""
+    from benchmarks.pure_categories import CORNERS_HEAD, corner_rows
+
+    print("Errors of sums of columns of yes and no: a million rows, or rows that come and go")
+    _print([list(CORNERS_HEAD), *corner_rows()])
+
+
 def margins() -> None:
     """Print the least noises of margins with and without that of one table."""
     from benchmarks.pure_margins import HEAD as HEAD_OF_MARGINS
@@ -359,6 +367,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "flat": far_from_round,
     "domains": domains,
     "categories": categories,
+    "corners": corners,
     "margins": margins,
     "hulls": hulls,
     "speed": speed,

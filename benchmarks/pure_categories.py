@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Means of categories, one 1 a record: noises beside what no mechanism is below."""
+"""Means of categories, and of columns of yes and no: noises in whole numbers and in real ones."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -39,3 +40,29 @@ def category_rows() -> Iterator[list[str]]:
                     cells += [least, f"{found[least] * (size or 1):.4g}"]
                 cells.append(f"{plan.error / plan.lower_bound:.3g}")
             yield cells
+
+
+COLUMNS = (2, 3, 4, 6)
+CORNERS_HEAD = ("columns", "relation", "ε", "without it", "error", "with it", "error", "squared")
+
+
+def corner_rows() -> Iterator[list[str]]:
+    """Return the least noise of several columns of yes and no without a cube's, and that."""
+    for columns in COLUMNS:
+        corners = ln.Points(np.array(list(product([0.0, 1.0], repeat=columns))))
+        question = ln.Mean([f"c{i}" for i in range(columns)], corners)
+        for size in (SIZE, None):
+            relation: Literal["substitute", "add_remove"]
+            relation = "substitute" if size else "add_remove"
+            for epsilon in EPSILONS:
+                budget = ln.pure_dp(epsilon)
+                plan = ln.plan(question, budget=budget, relation=relation, size=size)
+                found = {
+                    own.mechanism: own.error * (size or 1) for own in plan.comparison if own.error
+                }
+                least = min(found.keys() - {"discrete_k_norm"}, key=lambda name: found[name])
+                with_it = found[plan.mechanism]
+                cells = [str(columns), relation, f"{epsilon:g}", least, f"{found[least]:.4g}"]
+                yield [
+                    *cells, plan.mechanism, f"{with_it:.4g}", f"{(with_it / found[least]) ** 2:.2f}"
+                ]  # fmt: skip

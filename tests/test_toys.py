@@ -460,6 +460,7 @@ OTHERWISE = {  # never in a file, or by the fields of what they belong to
     "GroupNoise",
     "JointNoise",  # on groups, by the noise of a mean
     "DiscreteCrossNoise",  # by the name of discrete_k_norm, of which it is the form with a count
+    "DiscreteCubeNoise",  # likewise
     "ParityNoise",
     "ParityQueries",  # parities as linear queries, of which a plan keeps the answers alone
 }

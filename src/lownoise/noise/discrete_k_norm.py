@@ -9,6 +9,7 @@ do. They have less variance than these numbers have once what they add up to is 
 
 Where records come and go, and what they add are independent vectors, the unit ball is a
 cross-polytope with these for corners: a whole multiple of each, of the geometric law of scale 1/ε.
+Of yes or no in several columns it is taken for a cube (`discrete_cube`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.kinds import POSITIVE, Field
 from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, pure_loss
+from lownoise.noise.discrete_cube import DiscreteCubeNoise, is_cube
 from lownoise.noise.geometric import GeometricNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown
@@ -241,12 +243,15 @@ class DiscreteCrossNoise(AbstractNoise):
         return self.block(count, randomness).astype(np.float64)
 
 
-def lattice_noise(changes: AbstractBody, scale: float) -> DiscreteKNormNoise | DiscreteCrossNoise:
+def lattice_noise(
+    changes: AbstractBody, scale: float
+) -> DiscreteKNormNoise | DiscreteCrossNoise | DiscreteCubeNoise:
     """Return K-norm noise of a body of changes on the lattice that these make.
 
     Args:
-        changes: differences of the records of a table, or independent vectors and their opposites.
-        scale: b; ε = 2/b of a table, 1/b of vectors.
+        changes: differences of the records of a table, or independent vectors and their opposites,
+            or whole numbers that move by 1 at most.
+        scale: b; ε = 2/b of a table, else 1/b.
 
     Raises:
         PlanError: where the body is neither, or the scale is out of range.
@@ -254,10 +259,12 @@ def lattice_noise(changes: AbstractBody, scale: float) -> DiscreteKNormNoise | D
     if is_table(changes):
         return DiscreteKNormNoise(changes.dimension + 1, scale)
     corners = _corners(changes)
+    if corners is None and is_cube(changes):
+        return DiscreteCubeNoise(changes.dimension, scale)
     if corners is None:
         raise PlanError(
-            "it is for the cells of one table of a public number of rows, or for records that "
-            "come and go and are independent vectors of whole numbers"
+            "it is for the cells of one table of a public number of rows, for records that come "
+            "and go and are independent vectors of whole numbers, or for columns of yes and no"
         )
     return DiscreteCrossNoise(corners, scale)
 
@@ -274,7 +281,9 @@ def has_lattice(changes: AbstractBody) -> bool:
     if is_table(changes):
         return 2 < changes.dimension + 1 <= MOST_CELLS  # noqa: PLR2004
     corners = _corners(changes)
-    if corners is None or np.all(np.count_nonzero(corners, axis=1) == 1):
+    if corners is None:
+        return is_cube(changes)
+    if np.all(np.count_nonzero(corners, axis=1) == 1):
         return False
     return bool(np.linalg.matrix_rank(corners) == len(corners))
 
