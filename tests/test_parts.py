@@ -16,6 +16,7 @@ from rich.console import Console
 import lownoise as ln
 import sparks
 from lownoise.engines.memory import MemorySource
+from lownoise.errors import PlanError
 from lownoise.release.progress import Part
 
 
@@ -123,6 +124,14 @@ def test_an_error_of_the_callback_is_the_callers_and_what_was_paid_stays(
         with pytest.raises(ValueError, match="stop"):
             release()
     assert [entry.state for entry in ledger.entries()] == states
+
+
+@pytest.mark.parametrize("asked", ["tables", "together"])
+def test_what_cannot_be_told_is_refused_and_nothing_is_spent(asked, tmp_path):
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(1))
+    with pytest.raises(PlanError, match=r"progress=True cannot be called; give ln\.ProgressBar"):
+        plan(asked).release(rows(7), ledger, progress=True)
+    assert ledger.entries() == []
 
 
 @pytest.mark.parametrize("terminal", [True, False])

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import lownoise as ln
 from learning.members import learning, planned, records
+from lownoise.errors import PlanError
 
 
 def shown(X, y, plan, *, terminal):
@@ -41,3 +43,12 @@ def test_the_bar_ends_where_learning_fails():
     with pytest.raises(RuntimeError, match="stop"):
         learn()
     assert not bar._shown.live.is_started
+
+
+def test_what_cannot_be_told_is_refused_and_nothing_is_spent(tmp_path):
+    plan = planned()
+    X, y = records(plan)
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(100))
+    with pytest.raises(PlanError, match="progress=True cannot be called"):
+        plan.fit(X, y, ledger=ledger, progress=True)
+    assert list(ledger.entries()) == []

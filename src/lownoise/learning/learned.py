@@ -14,6 +14,7 @@ from lownoise.engines.cells import quiet
 from lownoise.errors import EngineError, TableError
 from lownoise.learning.run import LearningRun, Step
 from lownoise.numbers.readable import readable
+from lownoise.release.progress import listener
 from lownoise.release.readable import Shown
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def learn(
     progress: Callable[[Step], None] | None,
 ) -> Learned:
     """Return what is learned from a table; see `LearningPlan.fit`."""
-    own = plan.request
+    own, tell = plan.request, listener(progress)
     rows = own.reading.rows(X)
     if len(rows) != own.records:
         raise TableError(
@@ -149,7 +150,7 @@ def learn(
             "row of NaN for a record that is not there"
         )
     targets = own.reading.targets(y, own.records)
-    return followed(plan.start(ledger=ledger, path=path), rows, targets, progress)
+    return followed(plan.start(ledger=ledger, path=path), rows, targets, tell)
 
 
 def followed(
@@ -167,13 +168,12 @@ def followed(
         progress: as that of `LearningPlan.fit`.
     """
     plan, own, began = run.plan, run.plan.request, time.monotonic()
-    elapsed = partial(_since, began)
+    elapsed, tell = partial(_since, began), listener(progress)
     while run.round < run.rounds:
         first = run.round % own.batches * own.batch
         chosen = slice(first, first + own.batch)
         run.advance(rows[chosen], targets[chosen])
-        if progress is not None:
-            progress(Step(run.round, run.rounds, elapsed()))
+        tell(Step(run.round, run.rounds, elapsed()))
     return Learned(plan, run.model, run.average, run.stream.spend, elapsed())
 
 

@@ -279,6 +279,7 @@ class LearningPlan(Shown):
         Raises:
             TableError: where the table has not the planned rows and columns; nothing is spent.
             LedgerError, FileError: as `start`.
+            PlanError: where progress cannot be called; nothing is spent.
             EngineError: where the loss's functions fail.
         """
         from lownoise.learning.learned import learn

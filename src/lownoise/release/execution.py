@@ -24,7 +24,7 @@ from lownoise.release import folders
 from lownoise.release.codec import Spend, now, versions
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.members import check_joint, joint_note
-from lownoise.release.progress import Part, silent
+from lownoise.release.progress import Part, listener
 from lownoise.release.release import Release
 from lownoise.release.stored import derived, plan_digest, plan_document
 from lownoise.sensitivity.relations import relation_name
@@ -71,8 +71,8 @@ def execute(
         TableError: where the table cannot be opened, lacks a column or has not the public number
             of rows; then nothing is spent.
         EngineError: where reading its rows failed; then the spend stays reserved.
-        PlanError: where the terms reveal more than their budget, or a path is given for answers in
-            a row; then nothing is spent.
+        PlanError: where the terms reveal more than their budget, a path is given for answers in a
+            row, or progress cannot be called; then nothing is spent.
     """
     if path is not None and not terms.view.folder:
         raise PlanError(
@@ -83,7 +83,7 @@ def execute(
     terms.check_budget()
     if terms.view.program is not None:
         derived(terms)  # a program that fails must do so before anything is paid
-    mechanism, tell = terms.mechanism, progress or silent
+    mechanism, tell = terms.mechanism, listener(progress)
 
     def paid() -> tuple[Any, Spend | None]:
         from lownoise.engines.opening import unchanged
@@ -234,6 +234,7 @@ def execute_together(
     from lownoise.engines.opening import unchanged
 
     check_joint(every, asked)
+    tell = listener(progress)
     for own in every:
         own.check_budget()
         if own.view.program is not None:
@@ -245,7 +246,6 @@ def execute_together(
             else None
             for terms in every
         ]
-        tell = progress or silent
         tell(Part(_READING))
         records, spend = charged(
             ledger,

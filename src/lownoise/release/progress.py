@@ -9,7 +9,9 @@ number that the plan has.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self, final
+from typing import TYPE_CHECKING, Any, Protocol, Self, final
+
+from lownoise.errors import PlanError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,8 +54,20 @@ class Part:
     total: int = 0
 
 
-def silent(_part: Part) -> None:
-    """Say nothing."""
+def listener(progress: Callable[[Any], None] | None) -> Callable[[Any], None]:
+    """Return what is told how far something is; where nobody asks, what says nothing.
+
+    Raises:
+        PlanError: where it is nothing that can be told; asked for before anything is paid.
+    """
+    if progress is None:
+        return lambda _part: None
+    if not callable(progress):
+        raise PlanError(
+            f"progress={quoted(progress)} cannot be called; give ln.ProgressBar(), or a function "
+            "of one part"
+        )
+    return progress
 
 
 @final
