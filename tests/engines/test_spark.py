@@ -12,6 +12,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +31,7 @@ from command_line import WITHIN_REACH
 from lownoise.engines import AbstractFold, TotalsQuery, executors, memory, opening, spark
 from lownoise.engines.queries import totals_query
 from lownoise.engines.source import Columns
-from lownoise.errors import EngineError, TableError
+from lownoise.errors import EngineError, OverspentError, TableError
 from lownoise.noise.totals import table_of
 from lownoise.privacy.units import PrivacyUnit
 from lownoise.questions import QUESTIONS
@@ -358,6 +360,31 @@ def test_on_a_cluster_tasks_that_run_twice_and_executors_that_are_killed_add_not
         happened.append(set(fact["marks"]) - {"ledger"})
     twice, killed = {"first", "second"}, {"killed"}
     assert happened == [twice, killed, twice, killed]
+
+
+def test_of_releases_at_once_on_one_session_as_many_are_paid_as_the_budget_holds(tmp_path):
+    """Each has the rows of its own table."""
+    plan = ln.plan(MEAN.terms.question, budget=ln.zcdp(5e5), relation="add_remove")
+    path = tmp_path / "l"
+    ln.Ledger.create(path, "d", ln.zcdp(1e6))
+    frames = [
+        sparks.session().range(0, 9 + i, 1, 2).selectExpr("double(id) AS x") for i in range(4)
+    ]
+    begin = threading.Barrier(len(frames))
+
+    def released(frame):
+        begin.wait()
+        try:
+            return plan.release(frame, path).estimate[-1]
+        except OverspentError:
+            return None
+
+    with ThreadPoolExecutor(len(frames)) as pool:
+        found = list(pool.map(released, frames))
+    paid = {i: count for i, count in enumerate(found) if count is not None}
+    assert paid == {i: pytest.approx(9 + i, abs=0.3) for i in paid}
+    assert [e.state for e in ln.Ledger(path, "d").entries()] == ["settled"] * 2
+    assert len(paid) == 2
 
 
 def test_every_task_of_executors_is_among_those_that_die():
