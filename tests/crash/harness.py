@@ -57,6 +57,7 @@ def prepare():
     locked._PATIENCE = 1e6  # s, so that no load decides who is refused
     question = ln.Mean(COLUMNS, ln.Box([0, -1], [10, 1]))
     plan = ln.plan(question, budget=ln.zcdp(0.1), relation="substitute", size=SIZE)
+    plan.to_json()  # makes the parts that a file has and a plan has not yet
     columns = {"x": np.array([1, 2, 3, 4, 5, np.nan]), "y": np.array([0.5] * SIZE)}
     return plan, (MemorySource(columns), pa.table(columns))
 
