@@ -176,6 +176,7 @@ def test_sizes_are_of_means_of_public_tables():
 SPEC = """
 [question]
 relation = "substitute"
+mechanism = "gaussian"
 size = 5000
 [question.columns]
 age = { lower = 0, upper = 120 }
@@ -193,6 +194,7 @@ def test_the_command_line_says_what_python_does(tmp_path):
     near = ("--interval", "2", "--interval", "9000", "--level", "0.9")
     found = run(tmp_path, "budget-for", spec, *near)
     given = {"interval": [2, 9000], "level": 0.9, "relation": "substitute"}
+    given |= {"mechanism": "gaussian"}
     least = ln.budget_for(question, like=ln.approx_dp(1, 1e-6), size=5000, **given)
     assert found.stdout == (
         f'[budget]\nkind = "approx_dp"\nepsilon = {least.epsilon}\ndelta = 1e-06\n'
