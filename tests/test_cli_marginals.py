@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from command_line import refused, run, started
+from command_line import refused, run
 
 ADULT = Path(__file__).parent / "data"
 SPEC = """
@@ -239,7 +239,7 @@ def test_adult_from_the_csv_to_a_folder_of_all_three_way_marginals(tmp_path):
     spec = f'{spec[:start]}attributes = "{ADULT / "adult-domain.json"}"\n{spec[end:]}'
     (tmp_path / "spec.toml").write_text(spec)
     data = ("--data", ADULT / "adult.csv")
-    done = started(tmp_path, "release", "spec.toml", "--out", "made", *data)
+    done = run(tmp_path, "release", "spec.toml", "--out", "made", *data)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert len(done.stdout) < 20_000

@@ -2,9 +2,11 @@
 """The campaign plants what it says, finds mutants where their code is now, and notices faults."""
 
 import json
+import shutil
 import subprocess
 import sys
 from fnmatch import fnmatch
+from pathlib import Path
 
 from tests.mutants import campaign
 from tests.mutants.__main__ import DRAWN, VERDICTS
@@ -118,21 +120,45 @@ def test_mutants_are_drawn_once():
     assert len(set(names)) == len(names)
 
 
+SMALL = {  # a repository of one module of the core, which a test reaches and a doctest
+    "pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["--doctest-modules"]\n',
+    "src/lownoise/__init__.py": "",
+    "src/lownoise/numbers/__init__.py": "",
+    "src/lownoise/numbers/rounding.py": (
+        "def up(x):\n    return x + 1\n\n"
+        'def down(x):\n    """Return less.\n\n    >>> down(2)\n    1\n    """\n    return x - 1\n\n'
+        "def same(x):\n    return x * 1\n"
+    ),
+    "tests/test_up.py": (
+        "from lownoise.numbers.rounding import same, up\n\n"
+        "def test_up():\n    assert up(1) == 2\n\n"
+        "def test_same():\n    assert same(0) == 0\n"
+    ),
+}
+
+
 def test_a_fault_turns_a_test_or_a_doctest_red_by_the_command(tmp_path):
+    """Of a small repository: one fault by a test, one by a doctest, and one lives."""
+    shutil.copytree(Path(campaign.__file__).parent, tmp_path / "tests" / "mutants")
+    for name in ("chosen", "drawn"):
+        (tmp_path / "tests" / "mutants" / f"{name}.json").write_text("[]")
+    (tmp_path / "tests" / "mutants" / "verdicts.json").write_text('{"equivalent": {}, "lives": {}}')
+    for name, text in SMALL.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "tests.mutants", "rounding.py", "engines/record_codings.py"),
-            *("--per-file", "900", "--coverage", tmp_path / "coverage.db"),
-            *("--name", "chosen: return math.nextafter(x, math.inf)"),
-            "AbstractRecordCoding._rounded: / -> *",
-            *("--tests", "tests/test_rounding.py", "src/lownoise/engines/record_codings.py"),
+            *(sys.executable, "-m", "tests.mutants", "rounding.py", "--per-file", "900"),
+            *("--coverage", tmp_path / "coverage.db", "--name", "+ -> -", "- -> +", "* -> /"),
+            *("--tests", "tests/test_up.py", "src/lownoise/numbers/rounding.py"),
         ],
         capture_output=True,
         text=True,
         check=False,
-        cwd=campaign.ROOT,
+        cwd=tmp_path,
     )
-    assert "2 drawn, 0 equivalent, 2 killed, 0 live" in done.stdout, done.stderr
-    assert "test_rounding.py" in done.stdout.split(" tests: ")[1].splitlines()[0]
-    assert "::lownoise.engines.record_codings" in done.stdout.split(" tests: ")[2].splitlines()[0]
-    assert done.returncode == 0
+    assert "3 drawn, 0 equivalent, 2 killed, 1 live" in done.stdout, done.stderr
+    told = [part.splitlines()[0] for part in done.stdout.split(" tests: ")[1:]]
+    assert "test_up.py" in told[0]
+    assert "::lownoise.numbers.rounding" in told[1]
+    assert done.returncode == 1  # below the goal

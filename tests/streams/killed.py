@@ -113,7 +113,7 @@ def killed_while_it_goes_on(terms, values, folder):
     return found
 
 
-def few_of_each(names, most=3):
+def few_of_each(names, most=2):
     """Return the numbers of the steps but those of loops that go round more than a few times."""
     seen, kept = {}, []
     for at, name in enumerate(names, 1):
@@ -131,7 +131,7 @@ def killed_while_it_is_made(terms, folder):
     for at in few_of_each(names):
         job = Steps(FILES, LINES, at, die).during(making(terms, folder / f"step{at}"))
         found.append((f"step{at}", names[at - 1], heard(child(job))[0]))
-    for most in range(0, size, 3 * SECTOR):
+    for most in range(0, size, 8 * SECTOR):
         job = limited(most, making(terms, folder / f"size{most}"))
         found.append((f"size{most}", most, heard(child(job))[0]))
     return found
