@@ -125,6 +125,7 @@ def test_what_was_planned_holds_and_a_part_in_a_million_less_does_not(asked):
             assert any(own.startswith(short) for own in lines), (path, lines)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("order", [2.0, np.inf])
 @pytest.mark.parametrize("of", ["box", "points", "ball"])
 def test_of_groups_of_a_public_size_all_but_the_lower_bounds_is_decided(of, order):

@@ -202,15 +202,15 @@ def test_intervals_of_mixtures_cover_at_least_as_often_as_they_say():
     plan = planned(epsilon=0.5)
     own, source = plan.terms.mechanism, SimulationRandomness(4)
     records, release = own.read(TABLE), plan.release(TABLE)
-    hits = dict.fromkeys(BY, 0)
+    hits, kept = dict.fromkeys(BY, 0), {}
+    for name, declared in BY.items():
+        listed = declared if isinstance(declared, list) else range(declared)
+        kept[name] = np.array([TABLE[TABLE[name] == v].age.clip(0, 80).mean() for v in listed])
     for _ in range(120):
         found = replace(release, integers=own.run(records, randomness=source))
-        for name, declared in BY.items():
-            listed = declared if isinstance(declared, list) else range(declared)
-            at = found.groups(name, level=0.8)
-            kept = [TABLE[TABLE[name] == v].age.clip(0, 80).mean() for v in listed]
-            inside = at.intervals[: len(kept), 0]
-            hits[name] = hits[name] + ((inside[:, 0] <= kept) & (kept <= inside[:, 1]))
+        for name, own_means in kept.items():
+            inside = found.groups(name, level=0.8).intervals[: len(own_means), 0]
+            hits[name] += (inside[:, 0] <= own_means) & (own_means <= inside[:, 1])
     for counted in hits.values():
         assert np.all(counted >= 0.8 * 120 - 5.4 * math.sqrt(120 * 0.16))
     assert not release.terms.view.one_noise((1,))

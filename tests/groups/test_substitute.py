@@ -83,6 +83,7 @@ APART = {  # the question, what records add, and how much of what opposite ones 
 }
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("name", "order", "share", "near"),
     [

@@ -59,6 +59,7 @@ def table_of(points, seed=1):
     return pd.DataFrame(points[chosen], columns=names(points))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("kind", [ln.Mean, ln.Sum])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", LISTS)

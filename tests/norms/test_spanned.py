@@ -254,11 +254,19 @@ def test_refusals_say_where_noise_is_to_be_had():
     ) as refusal:
         norm_of(SymmetricPoints(points))
     assert "\n" not in str(refusal.value)
+    with pytest.raises(PlanError, match=r"50 points in 40 dimensions.*ask 14 answers") as refusal:
+        norm_of(SymmetricPoints(RNG.normal(size=(50, 40))))
+    assert most_dimensions(24, 5.0, 12.0) < most_dimensions(24, 5.0, 1.0) < 24
+
+
+@pytest.mark.sweep("test_refusals_say_where_noise_is_to_be_had")
+def test_noise_is_to_be_had_where_refusals_say_so():
+    with pytest.raises(PlanError) as refusal:
+        norm_of(SymmetricPoints(RNG.normal(size=(40, 20))))
     most = int(str(refusal.value).split("ask ")[1].split()[0])
     assert norm_of(SymmetricPoints(RNG.normal(size=(2 * most, most)))).uniform.relative == 0
-    with pytest.raises(PlanError, match=r"50 points in 40 dimensions.*ask 14 answers") as refusal:
+    with pytest.raises(PlanError) as refusal:
         norm_of(SymmetricPoints(RNG.normal(size=(50, 40))))
     few = int(str(refusal.value).split("of a hull of ")[1].split()[0])
     assert isinstance(norm_of(SymmetricPoints(RNG.normal(size=(few, 40)))).uniform, UniformBases)
     assert isinstance(norm_of(SymmetricPoints(RNG.normal(size=(28, 14)))).uniform, Within)
-    assert most_dimensions(24, 5.0, 12.0) < most_dimensions(24, 5.0, 1.0) < 24

@@ -8,6 +8,7 @@ import json
 import typing
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -48,8 +49,16 @@ IMPORTANCE = {"means": 0.1, "counts": 1.0, "spread": 2.0}
 
 
 def planned(budget=BUDGETS[0], relation="add_remove", questions=QUESTIONS, **more):
+    if questions is QUESTIONS and not more:
+        return alone(budget, relation)
     size = SIZE if relation == "substitute" else None
     return ln.together(questions, budget=budget, relation=relation, size=size, **more)
+
+
+@cache
+def alone(budget, relation):
+    """The plan of the three questions with nothing else asked, which many tests read."""
+    return planned(budget, relation, dict(QUESTIONS))
 
 
 @pytest.mark.grid(0)
@@ -75,6 +84,7 @@ def test_no_other_split_has_a_smaller_total_error(budget, relation):
 SMALL = {**QUESTIONS, "means": ln.Mean(["age"], ln.Box([0], [0.01]))}
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("budget", [BUDGETS[0], BUDGETS[3]], ids=str)
 def test_a_question_in_small_units_is_told_what_importance_would_split_evenly(budget):
     own = planned(budget, questions=SMALL)
@@ -462,6 +472,7 @@ def test_options_that_are_no_mappings_are_refused_in_one_line(options, said):
         )
 
 
+@pytest.mark.grid(0)
 @pytest.mark.parametrize("budget", BUDGETS[1:], ids=str)
 def test_a_folder_says_whose_it_is_and_is_verified_as_one(budget, tmp_path):
     """Members are those that were written, the account's entry names them, and cost is of all."""

@@ -122,6 +122,7 @@ def test_a_certificate_says_when_weights_are_in_what_is_least(question):
         assert ("Weights are left out of this total" in shown) == bool(weights)
 
 
+@pytest.mark.grid(0, least=3)
 @pytest.mark.parametrize(
     ("question", "relation", "rho", "size", "where"),
     [

@@ -4,6 +4,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from tests.command_line import run
@@ -13,6 +14,22 @@ from lownoise.report.lines import line_chart
 from lownoise.report.reproduce import CLAIMS, FIGURES, reproduce
 
 
+@cache
+def quickly():
+    return reproduce(quick=True)
+
+
+@pytest.fixture
+def _checked_once(monkeypatch):
+    def known(*, quick, progress):
+        assert quick
+        progress("all")
+        return quickly()
+
+    monkeypatch.setattr("lownoise.reproduce.reproduce", known)
+
+
+@pytest.mark.usefixtures("_checked_once")
 def test_the_command_prints_the_table_and_writes_the_page(tmp_path):
     out = tmp_path / "claims.html"
     done = run(tmp_path, "reproduce", "--quick", "--out", out)
@@ -25,6 +42,7 @@ def test_the_command_prints_the_table_and_writes_the_page(tmp_path):
     assert run(tmp_path, "reproduce", "--quick", "--out", out).returncode == 2
 
 
+@pytest.mark.usefixtures("_checked_once")
 def test_json_has_every_claim(tmp_path):
     done = run(tmp_path, "reproduce", "--quick", "--json")
     found = json.loads(done.stdout)

@@ -60,6 +60,7 @@ def test_points_of_the_body_stay_and_those_beyond_do_not(domain):
         assert not domain.contains(domain.center + (end - domain.center) * (1 + 1e-5))
 
 
+@pytest.mark.grid(0, least=3)
 @every
 def test_no_row_hangs_on_another_row(domain):
     """Also where others are no numbers, or have equations that cannot be solved."""
