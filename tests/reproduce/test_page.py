@@ -26,7 +26,7 @@ def _checked_once(monkeypatch):
         progress("all")
         return quickly()
 
-    monkeypatch.setattr("lownoise.reproduce.reproduce", known)
+    monkeypatch.setattr("lownoise.report.reproduce.reproduce", known)
 
 
 @pytest.mark.usefixtures("_checked_once")
