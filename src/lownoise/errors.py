@@ -25,7 +25,7 @@ _SECRET = re.compile(r"[\s@?#]")
 # as strings that connect to a database have them, and addresses whose scheme was left out
 _KEY = r"(?i:password|passwd|pwd|secret|token|credential|signature|sig|(?:account|access|api)_?key)"
 _KEYED = re.compile(rf"({_KEY}[ ]?=)(?:.*?{_ON})", re.DOTALL)
-_USER = re.compile(r"((?:\A|[/\\=])[^\s/\\:@=]{2,}):[^\s/\\@]+@")
+_USER = re.compile(r"((?:\A|[/\\=\s])[^\s/\\:@=]{2,}):[^\s/\\@]+@")
 
 
 def bare(text: str) -> str:

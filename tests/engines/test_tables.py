@@ -405,6 +405,8 @@ def test_no_secret_of_an_address_is_kept_or_said(address, tmp_path, monkeypatch)
         .release(address, ledger),
         lambda: PLAN.release("t.csv", address),
         lambda: ln.stream(ln.Prefix(4), budget=ln.zcdp(1), relation="add_remove", path=address),
+        lambda: ln.Ledger.create("l", address, ln.zcdp(1)),
+        lambda: ln.Ledger("l", address).remaining(),
         lambda: PLAN.save(address),
         lambda: ln.Release.load(address),
     ]  # fmt: skip
@@ -412,6 +414,7 @@ def test_no_secret_of_an_address_is_kept_or_said(address, tmp_path, monkeypatch)
         with pytest.raises(LownoiseError) as refusal:
             way()
         said.append(str(refusal.value))
+    ln.Ledger.create("noted", "d", ln.zcdp(1)).charge(ln.zcdp(0.5), f"asked of {address}")
     spec = tmp_path / "secret.toml"
     for data in (json.dumps(address), json.dumps([address]), f'"t.csv"\npassword = "{KEY}"'):
         spec.write_text(SPEC.format(data))

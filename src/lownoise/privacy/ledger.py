@@ -21,6 +21,7 @@ from lownoise.errors import (
     LedgerError,
     OverspentError,
     ReadingNotice,
+    bare,
     may_hold_a_secret,
     quoted,
 )
@@ -301,7 +302,7 @@ class Ledger(Account):
 
         Args:
             budget: what it took.
-            note: what the ledger says of it.
+            note: what the ledger says of it; of an address nothing that may be secret is kept.
             relation: what its neighbours are; None takes it for those of the account.
 
         Raises:
@@ -311,7 +312,7 @@ class Ledger(Account):
         """
         event = checked_budget(budget).event
         with self._transaction() as connection:
-            return self._take(connection, event, "settled", note, budget, relation)
+            return self._take(connection, event, "settled", bare(str(note)), budget, relation)
 
     def _take(
         self,
