@@ -276,6 +276,10 @@ class MeanView(AbstractView):
         )
         found = variance_ratio(terms.standard_deviation, terms.isotropic)
         saved = spelling.times(found, "i.i.d. Gaussian noise on the same domain at the same budget")
+        other = variance_ratio(terms.standard_deviation, terms.laplace)
+        if other > 1 and not spelling.same(other):
+            more = spelling.times(other, "Laplace noise, the budget split").split(" is ")[1]
+            saved = f"{saved[:-1]}, and {more}"
         saved += spelling.UNWEIGHTED * self._weighted
         parts: tuple[Part, ...] = (
             Prose(saved, label="i.i.d. noise"),
