@@ -73,6 +73,18 @@ def test_none_that_is_named_errs_less_and_all_keep_the_budget(place):
         assert set(own.readings) <= {"gaussian", "zcdp", "basic", "caps", "aside"}
 
 
+@pytest.mark.parametrize(("d", "epsilon"), [(1, 0.45), (2, 1.0), (4, 2.2), (16, 1.0)])
+def test_staircases_that_are_not_made_unasked_are_hardly_less(d, epsilon):
+    """And what they cost an account that adds up ρ is more than they gain."""
+    more = {"budget": ln.approx_dp(epsilon, 1e-6), "relation": "substitute"}
+    plan, named = planned(cube(d), **more), planned(cube(d), mechanism="staircase", **more)
+    assert "staircase" not in {own.mechanism for own in plan.comparison}
+    k_norm = planned(cube(d), mechanism="k_norm", **more)
+    assert 0.995 * plan.error < named.error < k_norm.error * (1 + 1e-9)
+    dearer = math.sqrt(named.cost.rho / k_norm.cost.rho)  # errors are inverse to √ρ
+    assert dearer > 1.02 * k_norm.error / named.error
+
+
 def test_what_cannot_be_compared_leaves_the_gaussian():
     plan = planned(cube(2), "add_remove", count_share=0.2)
     assert plan.mechanism == "gaussian"
