@@ -528,7 +528,7 @@ COVERED = 1500  # trials; 0.138 of them miss a level of 0.9 with chance below 1e
 
 
 @pytest.mark.grid(3, least=3)
-@pytest.mark.parametrize("count", [1, 2, 5, 40])
+@pytest.mark.parametrize("count", [1, 5, 40])
 @pytest.mark.parametrize("name", ALL)
 def test_intervals_cover_also_of_few_reports(name, count):
     """Fails, with chance beyond 1 − 1e-6, where an interval covers with less than 0.81."""
