@@ -9,7 +9,7 @@ at work on the machine move less. What the plan needs of noise is not part of it
 grow with rows. Then what reading alone takes, and clipping and quantising in DuckDB's SQL; and four
 questions in one pass, beside a pass each. Words choose rows whose names hold one of them, alone;
 "numpy" leaves out the compiled kernels, which are made beforehand where llvmlite is installed, and
-the first line says which adds up.
+the first line says which adds up. `python -m benchmarks.spark` prints the same rows of Spark.
 """
 
 from __future__ import annotations

@@ -370,7 +370,7 @@ def _in_folder(table: Table, folder: Path) -> list[File]:
     if (folder / "_delta_log").is_dir() or any(folder.glob("metadata/*.metadata.json")):
         raise TableError(
             f"table={folder} is a Delta or Iceberg table, whose log says which of its files count; "
-            "give it as its own reader has it, such as an Arrow table"
+            "give it as its own reader has it, such as an Arrow table or a DataFrame of Spark"
         )
     below = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     hidden = re.compile(r"(^|/)[_.]")
