@@ -30,11 +30,12 @@ import pyarrow.parquet as pq
 
 import lownoise as ln
 from lownoise.engines import adding
-from lownoise.engines.compiled import Loader
+from lownoise.engines.compiled import Kernels
 from lownoise.engines.folds import CodeSums
 from lownoise.engines.opening import source_of
 from lownoise.engines.queries import read_all
 from lownoise.engines.tables import UnitTable
+from lownoise.numbers.machine import Loader
 from lownoise.privacy.units import PrivacyUnit
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def parts(path: Path, connection: Any) -> None:
 def adds(*, by_numpy: bool) -> None:
     """Print what adds up codes, and what making it took."""
     if by_numpy:
-        adding.LOADER = Loader(0, lambda _kernels: False)
+        adding.LOADER = Loader(0, Kernels, lambda _kernels: False)
     seconds, busy = both_times(adding.compiled)
     if adding.compiled():
         made = f"made in {seconds:.2f} s, {busy:.2f} s of processor time"

@@ -17,10 +17,11 @@ from adders import added_by, kernels
 from lownoise.engines import Coding, TotalsQuery, adding, compiled
 from lownoise.engines.adding import ColumnCode
 from lownoise.engines.categories import Reader
-from lownoise.engines.compiled import Kernels, Loader
+from lownoise.engines.compiled import Kernels
 from lownoise.engines.folds import CodeSums, RangeSums
 from lownoise.engines.groups import GroupCodes
 from lownoise.engines.memory import MemorySource
+from lownoise.numbers.machine import Loader
 from lownoise.questions.attributes import attributes
 
 TIES = [k / 2**p + j * 2.0**-40 for k in range(-9, 10) for p in (1, 3) for j in (-1, 0, 1)]
@@ -149,7 +150,7 @@ def test_a_row_whose_place_is_none_of_the_sums_reaches_no_kernel():
 def test_kernels_are_made_once_enough_was_added_up(monkeypatch):
     made = []
     monkeypatch.setattr(compiled, "Kernels", lambda: made.append(1) or kernels())
-    loader = Loader(100, bool)
+    loader = _loader(100, bool)
     assert [loader.after(60), loader.after(39)] == [None, None]
     assert not made
     assert [loader.after(1), loader.after(1)] == [kernels()] * 2
@@ -158,11 +159,14 @@ def test_kernels_are_made_once_enough_was_added_up(monkeypatch):
 
 def test_nothing_is_loaded_for_few_values():
     work = CodeSums(TotalsQuery(_coding(), drops_missing=False))
-    loader = Loader(adding._ENOUGH, bool)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(adding, "LOADER", loader)
         patch.setattr(compiled, "Kernels", pytest.fail)
+        patch.setattr(adding, "LOADER", _loader(adding._ENOUGH, bool))
         assert CodeSums.totals(MemorySource({"x": np.ones(1000)}).fold(work)).sums == (1000,)
+
+
+def _loader(enough, right):
+    return Loader(enough, compiled.Kernels, right)
 
 
 def _coding():
@@ -175,7 +179,7 @@ def test_without_llvmlite_or_with_another_one_numpy_adds_up(module, monkeypatch)
     """Not there, or not what it is now: nothing is said, and the sums are the same."""
     monkeypatch.setitem(sys.modules, "llvmlite.binding", module)
     monkeypatch.setattr(llvmlite, "binding", module)
-    monkeypatch.setattr(adding, "LOADER", loader := Loader(0, adding._right))
+    monkeypatch.setattr(adding, "LOADER", loader := _loader(0, adding._right))
     ranges = RangeSums((("x", 0, 3),), complete=False)
     found = MemorySource({"x": np.array([2.0, 9.0, math.nan])}).fold(ranges)
     assert found.tolist() == [[0, 5, 2], [0, 0, 3]]
@@ -184,7 +188,7 @@ def test_without_llvmlite_or_with_another_one_numpy_adds_up(module, monkeypatch)
 
 
 def test_whoever_asks_is_told_whether_they_are_used(monkeypatch):
-    monkeypatch.setattr(adding, "LOADER", loader := Loader(adding._ENOUGH, adding._right))
+    monkeypatch.setattr(adding, "LOADER", loader := _loader(adding._ENOUGH, adding._right))
     assert loader.after(1) is None
     assert adding.compiled()
     assert isinstance(loader.after(1), Kernels)
@@ -214,7 +218,7 @@ def test_while_one_thread_makes_kernels_others_do_without(monkeypatch):
         return kernels()
 
     monkeypatch.setattr(compiled, "Kernels", slow)
-    loader = Loader(1, bool)
+    loader = _loader(1, bool)
     assert loader.after(5) is kernels()
     assert found == [None]
 
@@ -250,4 +254,4 @@ def test_kernels_that_say_anything_else_are_not_used(right, wrong, monkeypatch):
     assert adding._right(kernels())
     monkeypatch.setattr(compiled, "TEXT", Faulty())
     assert not adding._right(Kernels())
-    assert Loader(0, adding._right).after(1) is None
+    assert _loader(0, adding._right).after(1) is None

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.compiled import Kernels, Loader
+from lownoise.engines.compiled import Kernels
+from lownoise.numbers.machine import Loader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -229,7 +230,7 @@ def _right(kernels: Kernels) -> bool:
     return True
 
 
-LOADER = Loader(_ENOUGH, _right)
+LOADER = Loader(_ENOUGH, Kernels, _right)
 
 
 def compiled() -> bool:

@@ -62,7 +62,7 @@ class Records(ABC):
 
     @abstractmethod
     def marginal(self, chosen: Sequence[int]) -> Integers:
-        """Return the exact counts over the attributes `chosen`, rising, shape (n, …)."""
+        """Return the exact counts over the attributes `chosen`, rising, shape (n, …), made anew."""
 
     def marginals(self, sets: Sequence[Sequence[int]]) -> Integers:
         """Return the counts over several sets of attributes of the same sizes, shape (k, n, …)."""

@@ -137,6 +137,7 @@ class AdditiveMechanism:
         records: Any,  # noqa: ANN401 (what `read` makes)
         *,
         randomness: Randomness,
+        room: Integers | None = None,
     ) -> Iterator[tuple[int, Integers]]:
         """Yield the release piece by piece: where a piece begins, and its noisy integers.
 
@@ -145,6 +146,8 @@ class AdditiveMechanism:
         Args:
             records: what `read` returned.
             randomness: where the noise comes from.
+            room: for all integers, in which each piece is put by who makes it; None where each has
+                its own.
 
         Raises:
             TableError: where the table has not the public number of rows.
@@ -155,7 +158,9 @@ class AdditiveMechanism:
             noise = self.noise.part(piece, randomness)
             if exact.shape != noise.shape:
                 raise PlanError("noise has not one number an integer; plan again")
-            return piece.start, exact + noise
+            whole = None if room is None else room[piece.start : piece.start + exact.size]
+            # integers of Python become 64-bit ones, or raise, as where they are assigned
+            return piece.start, np.add(exact, noise, out=whole, casting="unsafe")
 
         made = in_order if orderless(randomness) else map
         yield from made(noisy, self.totals.pieces)

@@ -65,8 +65,14 @@ class ResidualLayout(AbstractResidualLayout):
 
     def exact(self, records: Records, space: Space, sets: Sequence[tuple[int, ...]]) -> Integers:
         """Return the counts of some sets of attributes, each category against the last, flat."""
-        found: Integers = differences(records.marginals(sets), 1).reshape(-1)
+        found: Integers = differences(records.marginals(sets), 1, own=True).reshape(-1)
         return found
+
+    def integers(self, counts: Integers, space: Space, size: int) -> Integers:
+        """Return the integers of counts that `exact` made, in their place."""
+        del size
+        counts *= int(1 / self.step(space))
+        return counts
 
     def differences(self, found: Vector, space: Space, ordered: Sequence[int], size: int) -> Vector:
         """Return the noisy differences, in records, shape (n₁ − 1, …, 1)."""

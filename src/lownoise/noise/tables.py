@@ -49,19 +49,21 @@ def tables_of(
             if all(sizes[j] > 1 for j in inside):
                 own_sets = [tuple(chosen[j] for j in inside) for chosen in sets]
                 parts[inside] = layout.read(own_sets, ordered, released)
+    room = np.empty(len(sets) * math.prod(sizes))  # the largest table of each step ends there
     for j in reversed(plain):
         size = sizes[j]
         merged: dict[tuple[int, ...], Vector] = {}
         for inside in [key for key in parts if j not in key]:
             # the axes before it are still differences, those after are done
             axis = 1 + len(inside)
-            shared = np.expand_dims(parts[inside], axis) / size
+            shared = parts[inside] / size
             own = parts.get((*inside, j))
             if own is None:  # one category
-                merged[inside] = np.broadcast_to(shared, _with(shared.shape, axis, size))
+                shape = (*shared.shape[:axis], size, *shared.shape[axis:])
+                merged[inside] = np.broadcast_to(np.expand_dims(shared, axis), shape)
             else:
-                merged[inside] = centered(own, axis)
-                merged[inside] += shared
+                whole = len(inside) + 1 == len(plain[: plain.index(j) + 1])
+                merged[inside] = centered(own, axis, shared, room if whole else None)
         parts = merged
     last = [j for j in range(len(sizes)) if j not in plain]
     table = parts[()].reshape(len(sets), *[sizes[j] for j in (*plain, *last)])
@@ -98,7 +100,3 @@ def weighted_errors(question: Marginals, totals: MarginalTotals, noise: Vector) 
     base = read(np.zeros(length))
     moved = [(read(row) - base) / far for row in far * np.eye(length)]
     return np.asarray(noise @ np.array(moved).reshape(length, base.size))
-
-
-def _with(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
-    return (*shape[:axis], size, *shape[axis + 1 :])

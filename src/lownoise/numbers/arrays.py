@@ -236,8 +236,9 @@ class Spare(threading.local):
     It is kept while the thread lives: what new pages of memory cost is as much as the work in them.
 
     Args:
-        length: of a block at most.
+        length: of a block.
         kinds: of the numbers.
+        most: the length up to which it grows; a longer block has room of its own.
 
     Examples:
         >>> spare = Spare(4, np.float64, np.int64)
@@ -247,12 +248,18 @@ class Spare(threading.local):
         True
     """
 
-    def __init__(self, length: int, *kinds: type[np.generic]) -> None:
+    def __init__(self, length: int, *kinds: type[np.generic], most: int = 0) -> None:
+        self._length, self._most = length, most
         self._own = [np.empty(length, dtype=kind) for kind in kinds]
 
     def __call__(self, length: int) -> list[Any]:
         """Return arrays of so many numbers, with whatever they hold."""
-        return [own[:length] for own in self._own]
+        if length <= self._length:
+            return [own[:length] for own in self._own]
+        made = [np.empty(length, dtype=own.dtype) for own in self._own]
+        if length <= self._most:
+            self._length, self._own = length, made
+        return made
 
 
 def by_blocks(

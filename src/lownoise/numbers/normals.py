@@ -25,13 +25,15 @@ import numpy as np
 
 from lownoise.errors import FileError
 from lownoise.numbers.arrays import Spare, frozen
+from lownoise.numbers.compiled import in_a_row, loader
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import up
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from lownoise.numbers.arrays import Vector, Words
+    from lownoise.numbers.compiled import Kernels
     from lownoise.numbers.randomness import Randomness
 
 TAIL_BITS = 63  # of the first word; its top bit is the sign
@@ -48,7 +50,8 @@ _FIRST_PRECISION = 192
 _BLOCK = (
     1 << 15
 )  # words at once: more leave the cache, fewer keep two threads waiting for each other
-_ONE, _SIGN = np.uint64(1), np.uint64(1 << TAIL_BITS)
+_ONE, _TWO, _SIGN = np.uint64(1), np.uint64(2), np.uint64(1 << TAIL_BITS)
+_SCATTER = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: multiples are far from each other
 _spare = Spare(_BLOCK, np.uint64, np.uint64, np.float64)
 _CELL_BITS = int(math.log2(CELLS))
 _CELL_SHIFT = 52 - _CELL_BITS
@@ -152,13 +155,18 @@ def taylor_table() -> Vector:
     return frozen(np.load(io.BytesIO(content)))
 
 
-def normals(words: Words) -> tuple[Vector, Vector]:
+def normals(
+    words: Words, slope: float = 0.0, room: Sequence[Vector] | None = None
+) -> tuple[Vector, Vector]:
     """Return a standard normal number for each 64-bit word, and how far off each can be.
 
     Where the tail is beyond the table (one word in 2^20) the number is 0 and the bound infinite.
+    Compiled kernels make many of them, with the same bits.
 
     Args:
         words: uniform 64-bit words, shape (k,).
+        slope: so many times its size is added to a number's bound.
+        room: where the numbers and the bounds are put, shapes (k,); None to have new room.
 
     Returns:
         Numbers and absolute error bounds, shapes (k,): the number whose tail begins with the
@@ -169,14 +177,17 @@ def normals(words: Words) -> tuple[Vector, Vector]:
         >>> bool(abs(z[0] - 0.6744897501960) < 1e-12), bool(error[0] < 1e-15)
         (True, True)
     """
-    z, bound = np.empty(words.shape), np.empty(words.shape)
+    z, bound = room or (np.empty(words.shape), np.empty(words.shape))
+    if in_a_row(words) and (kernels := LOADER.after(words.size)):
+        kernels.normals(words, _rows(), slope, z, bound)
+        return z, bound
     for start in range(0, len(words), _BLOCK):
         own = slice(start, start + _BLOCK)
-        _block_into(words[own], z[own], bound[own])
+        _block_into(words[own], slope, z[own], bound[own])
     return z, bound
 
 
-def _block_into(words: Words, z: Vector, bound: Vector) -> None:
+def _block_into(words: Words, slope: float, z: Vector, bound: Vector) -> None:
     """Put into arrays what `normals` returns of at most `_BLOCK` words.
 
     v is taken in its odd multiple of 2^-65, 2·tail + 1, and so is the middle of its cell: integers,
@@ -207,12 +218,49 @@ def _block_into(words: Words, z: Vector, bound: Vector) -> None:
     if beyond is not None:
         z[beyond] = 0.0
         bound[beyond] = np.inf
+    if slope:
+        np.abs(z, out=entry)
+        entry *= slope
+        bound += entry
     np.bitwise_and(words, _SIGN, out=doubled)
     signed = z.view(np.uint64)
     signed ^= doubled
 
 
-def settle(words: Words, z: Vector, error: Vector) -> None:
+@functools.cache
+def _rows() -> Vector:
+    """Return the table as kernels read it: a row a cell, what is said of it side by side."""
+    table, (middles, per_radius) = taylor_table(), _cells()
+    columns = [*table[DEGREE::-1], per_radius, table[DEGREE + 2], middles.view(np.float64)]
+    return frozen(np.ascontiguousarray(np.transpose(columns)))
+
+
+def _right(kernels: Kernels) -> bool:
+    """Return whether kernels make of words of every cell, and beyond, what numpy does."""
+    middles, per_radius = _cells()
+    middle, radius = middles >> _ONE, (0.5 / per_radius).astype(np.uint64)
+    apart = np.arange(1, 12 * middle.size + 1, dtype=np.uint64) * np.uint64(_SCATTER)
+    inside = (middle - radius) + apart.reshape(12, -1) % (_TWO * radius)
+    ends = [middle - radius, middle - _ONE, middle, middle + radius - _ONE]
+    beyond = [np.arange(9, dtype=np.uint64), middle[:1] - radius[:1] - _ONE]
+    few = np.concatenate([*ends, inside.reshape(-1), *beyond])
+    words = np.concatenate([few, few | _SIGN])
+    for slope in (0.0, 11 * 2.0**-53):
+        wanted, found = np.empty((2, 2, words.size))
+        with np.errstate(all="ignore"):
+            for start in range(0, words.size, _BLOCK):
+                own = slice(start, start + _BLOCK)
+                _block_into(words[own], slope, *wanted[:, own])
+        kernels.normals(words, _rows(), slope, *found)
+        if not np.array_equal(found.view(np.int64), wanted.view(np.int64)):
+            return False
+    return True
+
+
+LOADER = loader(_right)
+
+
+def settle(words: Words, z: Vector, error: Vector, slope: float = 0.0) -> None:
     """Find the numbers that `normals` leaves open, in place: one in 2^20.
 
     Left open, each would have everything that it enters decided by ball arithmetic, one by one.
@@ -221,6 +269,7 @@ def settle(words: Words, z: Vector, error: Vector) -> None:
         words: as given to `normals`, shape (k,).
         z: what it returned, shape (k,).
         error: and the bounds, shape (k,).
+        slope: as given to it.
     """
     if error.max(initial=0.0) < math.inf:
         return
@@ -232,3 +281,4 @@ def settle(words: Words, z: Vector, error: Vector) -> None:
             if ball.is_finite():  # it is not where the bits so far are all 0
                 z[j] = float(ball.mid())
                 error[j] = up(float((abs(ball - arb(z[j]))).upper()))
+                error[j] += abs(z[j]) * slope

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Words
 
 
+_AT_ONCE = 1 << 15  # words that stay in the cache
+
+
 class Randomness(Protocol):
     """A source of independent uniform 64-bit words."""
 
@@ -43,6 +46,23 @@ def orderless(randomness: Randomness) -> bool:
         (True, False)
     """
     return type(randomness) is SystemRandomness
+
+
+def drawn_into(room: Words, randomness: Randomness) -> Words:
+    """Return fresh words, as many as there is room for: there, if no word depends on others.
+
+    A thread that fills the same room again needs no new pages of memory.
+
+    Args:
+        room: what it holds is lost.
+        randomness: where they come from.
+    """
+    if not orderless(randomness):
+        return randomness.words(room.size)
+    for start in range(0, room.size, _AT_ONCE):
+        part = room[start : start + _AT_ONCE]
+        part[:] = randomness.words(part.size)
+    return room
 
 
 @final

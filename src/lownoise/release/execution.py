@@ -132,8 +132,7 @@ def _fill(
     """Fill the room with noisy integers, and tell how many; what that raises is the caller's."""
     done, raised = 0, None
     with unseen():
-        for start, piece in terms.mechanism.pieces(records, randomness=randomness):
-            room[start : start + piece.size] = piece
+        for _, piece in terms.mechanism.pieces(records, randomness=randomness, room=room):
             done += piece.size
             try:
                 tell(done)

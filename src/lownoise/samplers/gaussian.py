@@ -19,6 +19,7 @@ import numpy as np
 from flint import arb
 
 from lownoise.numbers.arrays import Spare
+from lownoise.numbers.compiled import WIDTH, in_a_row, loader
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.normals import (
     CELLS,
@@ -31,10 +32,12 @@ from lownoise.numbers.normals import (
     quantile,
     settle,
 )
+from lownoise.numbers.randomness import drawn_into
 from lownoise.numbers.rounding import CROSS, grown, up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector, Words
+    from lownoise.numbers.compiled import Kernels
     from lownoise.numbers.randomness import Randomness
 
 _UNIT = 2.0**-53
@@ -42,6 +45,7 @@ _LARGEST = 2.0**51  # below it a float and its neighbours resolve a half
 _FIRST_PRECISION = 192
 _BLOCK = 1 << 15
 _spare = Spare(_BLOCK, np.float64, np.float64)
+_rooms = Spare(_BLOCK, np.float64, np.float64, np.uint64, most=1 << 20)  # as much as tables have
 
 
 def made_table() -> Vector:
@@ -101,7 +105,7 @@ class Factor(Protocol):
         """The most entries in a row: how many roundings `apply` makes in one answer."""
 
     def apply(self, vector: Vector) -> Vector:
-        """Return L·vector; shapes (k,) and (d,)."""
+        """Return L·vector, made anew; shapes (k,) and (d,)."""
 
     def apply_abs(self, vector: Vector) -> Vector:
         """Return |L|·vector, rounded to nearest, or more; shapes (k,), and (d,) or one for all."""
@@ -126,24 +130,42 @@ def rounded_gaussian(shape: Factor, *, randomness: Randomness) -> Integers:
         >>> rounded_gaussian(DiagonalShape([1000.0, 0.0]), randomness=SimulationRandomness(1))[1]
         np.int64(0)
     """
-    words = randomness.words(shape.sources)
-    z, error = normals(words)
-    settle(words, z, error)
-    for own in _blocks(z.size):
-        size, _ = _spare(len(z[own]))
-        np.abs(z[own], out=size)
-        size *= (shape.longest_row + 3) * _UNIT
-        error[own] += size
+    *numbers, room = _rooms(shape.sources)
+    words = drawn_into(room, randomness)
+    slope = (shape.longest_row + 3) * _UNIT
+    z, error = normals(words, slope, numbers)
+    settle(words, z, error, slope)
     value = shape.apply(z)
     with np.errstate(invalid="ignore"):  # 0·∞ where there is no noise: left to the slow path
-        doubt = np.broadcast_to(grown(shape.apply_abs(error), CROSS), value.shape)
-    result = np.empty(value.shape, dtype=np.int64)
-    left = [
-        _nearest(value[own], doubt[own], result[own]) + own.start for own in _blocks(value.size)
-    ]
-    if left and (rows := np.concatenate(left)).size:  # at once: rows may share numbers
+        doubt = grown(shape.apply_abs(error), CROSS)
+    result, rows = _roundings(value, doubt)
+    if rows.size:  # at once: rows may share numbers
         result[rows] = _decide(shape, rows, words, randomness)
     return result
+
+
+def _roundings(value: Vector, doubt: Vector) -> tuple[Integers, Integers]:
+    """Return the nearest integers, 0 where they are in doubt, and where that is.
+
+    Args:
+        value: numbers, shape (k,), in whose place the integers may be put.
+        doubt: how far off each may be, shape (k,), or all, shape ().
+    """
+    every = np.broadcast_to(doubt, value.shape)
+    left = [np.zeros(0, dtype=np.int64)]
+    one = not doubt.ndim and value.flags.writeable and in_a_row(value)
+    if one and (kernels := LOADER.after(value.size)):
+        result, done = value.view(np.int64), 0
+        while done < value.size:
+            done += kernels.nearest(value[done:], float(doubt), result[done:])
+            own = slice(done, done + WIDTH)  # of which one is open, or none is left
+            left.append(_nearest(value[own], every[own], result[own]) + done)
+            done += WIDTH
+        return result, np.concatenate(left)
+    result = np.empty(value.shape, dtype=np.int64)
+    blocks = _blocks(value.size)
+    left += [_nearest(value[own], every[own], result[own]) + own.start for own in blocks]
+    return result, np.concatenate(left)
 
 
 def _blocks(count: int) -> list[slice]:
@@ -169,6 +191,31 @@ def _nearest(value: Vector, doubt: Vector, result: Integers) -> Integers:
     nearest[open_rows] = 0.0
     result[:] = nearest
     return open_rows
+
+
+def _right(kernels: Kernels) -> bool:
+    """Return whether kernels round numbers of every kind as numpy does, each by itself."""
+    halves = np.concatenate([np.arange(-9, 9) / 2, [2.0**30 + 0.5, 2.0**51 - 0.5]])
+    ends = [0.0, -0.0, 5e-324, 2.0**50 + 0.25, 2.0**51, 2.0**52, 2.0**53, 1e308, np.inf, np.nan]
+    own = np.concatenate([halves, np.nextafter(halves, -9), np.nextafter(halves, 9), ends])
+    values = np.concatenate([own, -own, 0.75 * own])
+    for doubt in (0.0, 2.0**-30, 0.25, np.inf, np.nan):
+        wanted, found = np.zeros((2, values.size), dtype=np.int64)
+        with np.errstate(all="ignore"):
+            left = set(_nearest(values, np.broadcast_to(doubt, values.shape), wanted).tolist())
+        for i in range(values.size):
+            sure = kernels.nearest(values[i : i + 1], doubt, found[i : i + 1])
+            if sure == (i in left) or found[i] != wanted[i]:
+                return False
+        for start in range(len(halves)):  # four of different kinds
+            own = values[start :: len(halves)][:WIDTH].copy()
+            open_ones = left.intersection(range(start, len(values), len(halves))[:WIDTH])
+            if (kernels.nearest(own, doubt, own.view(np.int64)) == WIDTH) == bool(open_ones):
+                return False
+    return True
+
+
+LOADER = loader(_right)
 
 
 def _decide(shape: Factor, rows: Integers, words: Words, randomness: Randomness) -> list[int]:

@@ -16,16 +16,26 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
+
+from lownoise.numbers.compiled import MOST_IN_A_ROW, in_a_row, loader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lownoise.numbers.arrays import Integers, Table, Vector
+    from lownoise.numbers.compiled import Kernels
 
 Span = tuple[int, ...]
+_KINDS = (np.dtype(np.float64), np.dtype(np.int64))
+_SHAPES = (  # on which kernels are compared with numpy: of each way that they add up, and its ends
+    *((3, n, 1) for n in (1, 2, 3, 4, 7, 8, 9, 16, 31, 100, MOST_IN_A_ROW)),
+    *((2, 5, inner) for inner in (2, 3, 4, 7, 8, 9, 33)),
+    (1, 100, 20),
+    (1, 1, 8),
+)
 _FAR = 2.0**10  # times the mean: below it one doubt for all leaves few in a million rows open
 
 
@@ -71,8 +81,9 @@ class DifferenceFactor:
 
     def apply(self, vector: Vector) -> Vector:
         """Return L·vector; shapes (k,) and (d,)."""
-        found: Vector = differences(vector.reshape(self.copies, *self.sizes), 1).reshape(-1)
-        return found * self.scale
+        table = vector.reshape(self.copies, *self.sizes)
+        found: Vector = differences(table, 1).reshape(-1)
+        return np.multiply(found, self.scale, out=found if self.sizes else None)
 
     def apply_abs(self, vector: Vector) -> Vector:
         """Return |L|·vector; shapes (k,) and (d,).
@@ -94,15 +105,28 @@ class DifferenceFactor:
         return columns, signs
 
 
-def differences(table: Table, first: int = 0) -> Table:
+def differences(table: Table, first: int = 0, *, own: bool = False) -> Table:
     """Return the table of differences to the last category along every axis from `first` on.
 
-    Exact for integers.
+    Exact for integers. Compiled kernels make those of large tables, with the same bits.
+
+    Args:
+        table: numbers.
+        first: the first axis.
+        own: whether they may be put where the table is, in a row and writable.
 
     Examples:
         >>> differences(np.array([[5, 3], [2, 1]]))
         array([[1]])
     """
+    least = min(table.shape[first:], default=0)
+    plain = least > 1 and table.dtype in _KINDS and in_a_row(table)
+    if plain and (kernels := LOADER.after(table.size)):
+        return kernels.differences(table, first, own=own)
+    return _differences(table, first)
+
+
+def _differences(table: Table, first: int) -> Table:
     for axis in range(first, table.ndim):
         kept, last = _parts(table, axis)
         table = kept - last
@@ -128,20 +152,74 @@ def _parts(table: Table, axis: int) -> tuple[Table, Table]:
     return cast("Table", first), cast("Table", last)
 
 
-def centered(table: Vector, axis: int) -> Vector:
+def centered(
+    table: Vector, axis: int, shared: Vector | None = None, room: Vector | None = None
+) -> Vector:
     """Return the table that sums to 0 along an axis and has these differences there: D⁺·table.
+
+    Compiled kernels make it of large tables, with the same bits.
+
+    Args:
+        table: numbers.
+        axis: along which.
+        shared: what is added to all along the axis, of the shape without it.
+        room: at the end of which it may be put, and where the table itself may end.
 
     Examples:
         >>> centered(np.array([3.0, 0.0]), 0)
         array([ 2., -1., -1.])
     """
+    short = axis < table.ndim and (
+        table.shape[axis] <= MOST_IN_A_ROW or math.prod(table.shape[axis + 1 :]) > 1
+    )
+    plain = short and shared is not None and table.dtype == np.float64
+    if plain and in_a_row(table, shared) and (kernels := LOADER.after(table.size)):
+        return kernels.centered(table, axis, cast("Vector", shared), room)
+    return _centered(table, axis, shared)
+
+
+def _centered(table: Vector, axis: int, shared: Vector | None) -> Vector:
     shape = (*table.shape[:axis], table.shape[axis] + 1, *table.shape[axis + 1 :])
     found = np.empty(shape)
     first, last = _parts(found, axis)
     mean = table.sum(axis=axis, keepdims=True) / shape[axis]
     np.subtract(table, mean, out=first)
     np.subtract(0.0, mean, out=last)
+    if shared is not None:
+        found += np.expand_dims(shared, axis)
     return found
+
+
+def _right(kernels: Kernels) -> bool:
+    """Return whether kernels make of tables of many shapes what numpy does, to the last bit."""
+    for outer, n, inner in _SHAPES:
+        count = np.arange(outer * n * inner)
+        row = (count * 0.6180339887 % 1.0 - 0.5) * 2.0 ** (count % 37)
+        numbers = row.reshape(outer, n, inner)
+        shared = numbers[:, 0] * 0.75
+        for own in (numbers, numbers.view(np.int64)):
+            for first in (0, 1, 2):
+                if min(own.shape[first:]) > 1:
+                    wanted: Any = _differences(own, first)
+                    found: Any = kernels.differences(own, first, own=False)
+                    again: Any = kernels.differences(own.copy(), first, own=True)
+                    if not (_same(wanted, found) and _same(wanted, again)):
+                        return False
+        wanted, room = _centered(numbers, 1, shared), np.empty(outer * (n + 1) * inner)
+        room[-numbers.size :] = numbers.reshape(-1)
+        last = room[-numbers.size :].reshape(numbers.shape)
+        if not _same(wanted, kernels.centered(numbers, 1, shared, None)):
+            return False
+        if not _same(wanted, kernels.centered(last, 1, shared, room)):
+            return False
+    return True
+
+
+def _same(first: Table, second: Table) -> bool:
+    return np.array_equal(np.ascontiguousarray(first).view(np.int64), second.view(np.int64))
+
+
+LOADER = loader(_right)
 
 
 class AbstractTableFactor(ABC):
