@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import signal
+import sqlite3  # noqa: F401 (which opens nothing, so that no child has to import it)
 import sys
 from pathlib import Path
 
