@@ -34,7 +34,8 @@ RELEASE, TOGETHER = "release.json", "together.json"  # within folders
 BITS, ONE = 256, 1 << 400  # after the point, where numbers, and the normal law, are rounded: what is proved is exact
 PI = F("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
 LONGEST, WIDEST, WORK, MANY = 1 << 26, 130, 1 << 28, 1 << 22  # characters, coordinates, products, marginals or patterns
-PURE = ("laplace", "laplace_histogram", "geometric", "geometric_histogram", "k_norm")
+WHOLE = "discrete_k_norm"  # of which tables are decided
+PURE = ("laplace", "laplace_histogram", "geometric", "geometric_histogram", "k_norm", WHOLE)
 PARTS = {"gaussian": "kind scale factor reach", "k_norm": "scale"}  # of noise; of independent numbers their scales
 BUDGETS = {"zcdp": "kind rho", "gaussian_dp": "kind mu", "approx_dp": "kind epsilon delta"}
 EPSILONS = {"pure_dp": "kind epsilon", "approx_dp": "kind epsilon delta"}  # of pure noise, which has no δ
@@ -242,7 +243,7 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         self.counted = one_of(terms["relation"], "relation", "substitute add_remove") == "add_remove"
         self.pure = one_of(terms["mechanism"], "mechanism", " ".join(PURE)) if "mechanism" in terms else ""
         epsilon, most = (single(derived["cost"][k], f"cost.{k}") for k in ("epsilon", "delta"))
-        self.law = self.pure.split("_hist")[0] if self.pure else "gaussian"
+        self.law = "geometric" if self.pure == WHOLE else self.pure.split("_hist")[0] or "gaussian"
         if self.pure:
             own, *more = granted(terms["budget"])
             self.limit = self.spent = epsilon
@@ -645,8 +646,8 @@ def check_values(file: File) -> None:  # a plan or a release of means, of totals
         question = one_mean(fields(question, "question", "kind mean")["mean"])
     elif kind == "queries":
         question, noise = listed(fields(question, "question", "kind matrix universe"), noise)
-    if file.pure.endswith("histogram"):
-        undecided("noise on counts of every record")
+    if file.pure.endswith("histogram") or file.pure == WHOLE:
+        undecided("noise on counts of every record" if file.pure != WHOLE else f"mechanism={WHOLE!r}, but on tables,")
     own = Values(file, question, noise, kind != "mean")
     if file.pure:
         file.reveals(own.moves())
@@ -869,26 +870,47 @@ def cells_of(given: Any, d: int) -> Any:  # the attributes of tables whose cells
     found = [wholes(fields(own, "noise.tables", "cells signs")["cells"], "noise.tables", below=d) for own in given]
     cost = sum(2 ** min(len(x), 40) if len({*x}) == len(x) and own["signs"] == [] else MANY for x, own in each(found, given))
     return found if cost <= MANY // 16 else undecided("noise on residual spaces, or on an attribute twice, or on so many")
-def check_cells(file: File, own: Tables) -> None:  # independent numbers in the cells of some tables
-    noise = file.terms["noise"]
-    if own.axes or "tables" not in noise:
-        undecided("ordered attributes under a pure budget, or noise that is not on cells of tables")
+def nothing(scale: F, n: int) -> F:  # the variance of one of n whole geometric numbers that add up to nothing, n/(n − 1) times
+    q, b = exp(-1 / scale, 1), math.ceil(scale)
+    far, part = 45 * b + 14 * math.isqrt(2 * n * b * b + n) + 14, math.floor(q * 2**BITS)
+    law = [(k == far) << 2 * BITS for k in range(2 * far + 1)]  # of sums, up to a factor
+    for _ in range(n - 1):  # all that is added is at least 0
+        up, down = ([*accumulate(row, lambda y, x: x + (y * part >> BITS))] for row in (law, law[::-1]))
+        law = [x + y - z for x, y, z in zip(up, down[::-1], law, strict=True)]
+    one = [*accumulate(repeat(part, far), lambda y, x: y * x >> BITS, initial=1 << BITS)]
+    half = [x * y for x, y in each(one, law[far:])]
+    return F(2 * sum(z * z * x for z, x in enumerate(half)) * n, (2 * sum(half) - half[0]) * (n - 1))
+def of_table(own: Tables, noise: Any) -> Any:  # the one of all attributes that are asked for, and the scale in its cells
+    fields(noise, "noise", "scale step")
+    row, step = tuple(sorted(own.kinds[i] for i in {i for x in own.margins() for i in x})), single(noise["step"], "noise.step")
+    scale = single(noise["scale"], "noise.scale", 2.0**-8)
+    if len(row) > 18 or not 2 <= math.prod(own.sizes[k] for k in row) <= 512 or scale > 8 or step != 1:
+        undecided(f"mechanism={WHOLE!r} on so few cells, or so many, of such a scale, or in steps other than 1")
+    return [row], [scale], [1.0]
+def given_tables(own: Tables, noise: Any) -> Any:  # which have noise, of which scales and steps
     fields(noise, "noise", "tables scales steps")
     rows = [tuple(sorted(own.kinds[i] for i in cells)) for cells in cells_of(noise["tables"], len(own.kinds))]
     scales = [F(x) for x in numbers(noise["scales"], "noise.scales", len(rows), 2.0**-1000)]
     steps = numbers(noise["steps"], "noise.steps", len(rows), 2.0**-1000)
     if len({*rows}) < len(rows) or any(s > 1 or math.frexp(s)[0] != 0.5 for s in steps):
         false("noise.tables has one twice, or noise.steps are no powers of two")
+    return rows, scales, steps
+def check_cells(file: File, own: Tables) -> None:  # numbers in the cells of some tables, independent or but for what they add up to
+    noise, whole = file.terms["noise"], file.pure == WHOLE and not file.counted
+    if own.axes or ("tables" not in noise and not whole):
+        undecided("ordered attributes under a pure budget, or noise that is not on cells of tables")
+    rows, scales, steps = of_table(own, noise) if whole else given_tables(own, noise)
     if file.law == "laplace":
         fine(steps, [*map(float, scales)])
     moved = Counter[F]()  # where all attributes differ; a table of one cell has the public number of records
     for row, b in each(rows, scales):
         cells = 1 if file.counted else 2 * (math.prod(own.sizes[k] for k in row) > 1)
         moved[1 / b] += cells * own.copies(row)
-    file.reveals([moved])
+    file.reveals([Counter([2 / scales[0]]) if whole else moved])  # of whole numbers one record moves two cells at once
     found = dict[Orbit, F]()  # of each residual space, of which all tables that hold it tell: their precisions add up
     for row, b, s in each(rows, scales, steps):
-        unit = file.spread(b / F(s)) * F(s) ** 2
+        n = math.prod(own.sizes[k] for k in row)
+        unit = nothing(b, n) if whole else file.spread(b / F(s)) * F(s) ** 2
         for space in {tuple(sorted(x)) for n in range(len(row) + 1) for x in combinations(row, n)}:
             more, own_k = Counter(row), Counter(space)
             many = math.prod(math.comb(own.members[k] - own_k[k], more[k] - own_k[k]) for k in more)

@@ -3,6 +3,7 @@
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -97,6 +98,9 @@ def test_what_is_outside_is_named_beside_what_is_decided(question, relation, sai
 
 QUICK = ln.Mean(["age", "income"], ln.Box([0, 0], [120, 500_000]))
 WIDE = ln.Mean(["a", "b", "c"], ln.Box([-3.1, 40, 7], [-3, 90.7, 7000]))
+OUTSIDE = {"a": 0, "b": 0, "c": 0}
+MARGINS = partial(ln.Marginals, {"a": 2, "b": 3, "c": 2}, outside=OUTSIDE)
+OF_FORTY = ("substitute", 40, None)
 APPROX = [  # question, relation, size, weights, order, ε, mechanism
     (QUICK, "substitute", 5000, "range", 2.0, 1.0, None),
     (QUICK, "substitute", 40, "range", 2.0, 1.0, "k_norm"),
@@ -107,6 +111,9 @@ APPROX = [  # question, relation, size, weights, order, ε, mechanism
     (WIDE, "add_remove", None, None, 2.0, 0.1, "laplace"),
     (QUESTIONS["sum"](), "substitute", 40, None, 2.0, 1.0, "k_norm"),
     (QUESTIONS["counts"](), "substitute", 40, None, 2.0, 1.0, "geometric"),
+    (MARGINS(way=2), *OF_FORTY, 2.0, 4.0, "discrete_k_norm"),
+    (MARGINS(way=1), *OF_FORTY, math.inf, 1.0, "discrete_k_norm"),
+    (MARGINS(sets=[["a", "b"], ["c"]], weights=[3, 1]), *OF_FORTY, 2.0, 2.0, "discrete_k_norm"),
 ]
 
 
