@@ -18,14 +18,14 @@ _ADDRESS = re.compile(
     rf"(?:.*[?#].*?{_ON})?",
     re.DOTALL,
 )
-# each is looked for once, as a text may be of any length
+# each is looked for once, or no further than so many letters, as a text may be of any length
 # MotherDuck's addresses, with a token behind "?", have no slash
 _SCHEME = re.compile(r"[A-Za-z0-9+.-]{2}:/|\A(?:md|motherduck):")
 _SECRET = re.compile(r"[\s@?#]")
 # as strings that connect to a database have them, and addresses whose scheme was left out
 _KEY = r"(?i:password|passwd|pwd|secret|token|credential|signature|sig|(?:account|access|api)_?key)"
 _KEYED = re.compile(rf"({_KEY}[ ]?=)(?:.*?{_ON})", re.DOTALL)
-_USER = re.compile(r"((?:\A|[/\\=\s])[^\s/\\:@=]{2,}):[^\s/\\@]+@")
+_USER = re.compile(r"((?:\A|[/\\=\s])[^\s/\\:@=]{2,}):[^\s/\\@]{1,1000}@")
 
 
 def bare(text: str) -> str:
