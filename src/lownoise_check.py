@@ -35,8 +35,8 @@ BITS, ONE = 256, 1 << 400  # after the point, where numbers, and the normal law,
 PI = F("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
 LONGEST, WIDEST, WORK, MANY = 1 << 26, 130, 1 << 28, 1 << 22  # characters, coordinates, products, marginals or patterns
 WHOLE = "discrete_k_norm"  # of which tables are decided
-PURE = ("laplace", "laplace_histogram", "geometric", "geometric_histogram", "k_norm", WHOLE)
-PARTS = {"gaussian": "kind scale factor reach", "k_norm": "scale"}  # of noise; of independent numbers their scales
+PURE = ("laplace", "laplace_histogram", "geometric", "geometric_histogram", "k_norm", "staircase", WHOLE)
+PARTS = {"gaussian": "kind scale factor reach", "k_norm": "scale", "staircase": "scale epsilon first factor"}  # else scales
 BUDGETS = {"zcdp": "kind rho", "gaussian_dp": "kind mu", "approx_dp": "kind epsilon delta"}
 EPSILONS = {"pure_dp": "kind epsilon", "approx_dp": "kind epsilon delta"}  # of pure noise, which has no δ
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError, zlib.error)
@@ -145,6 +145,9 @@ def exp(x: F, up: int) -> F:  # e^x, |x| ≤ 2^12, to 10^-110 of it: Python's de
     law = decimal.Context(prec=120)
     y = law.divide(*map(decimal.Decimal, x.as_integer_ratio())) if abs(x) <= 1 << 12 else undecided(f"e^{float(x)}")
     return F(law.exp(y)) * (1 + F(2 * up - 1, 10**110))
+def log(x: F) -> F:  # at least ln x, to 10^-110
+    law = decimal.Context(prec=120)
+    return F(law.ln(law.divide(*map(decimal.Decimal, x.as_integer_ratio())))) + F(1, 10**110)
 def normal(x: F, up: int) -> F:  # Φ(x) = ½ + φ(x)·(x + x³/3 + x⁵/(3·5) + …), of terms above 0 where x is
     if x < 0:
         return 1 - normal(-x, 1 - up)
@@ -155,6 +158,12 @@ def normal(x: F, up: int) -> F:  # Φ(x) = ½ + φ(x)·(x + x³/3 + x⁵/(3·5) 
         term = (term * square // k >> 400) + up
         total += term
     return F(1, 2) + F(total + 2 * up, ONE) * exp(-x * x / 2, up) / root(2 * (PI + F(1 - up, 10**100)), 1 - up, 400)
+def quantile(chance: F, top: F = F(12)) -> F:  # at least z with Φ(z) = chance, from −12 to top
+    low, high = -F(12) if chance < F(1, 2) else ZERO, top
+    for _ in range(80):
+        middle = cut((low + high) / 2, 160, 0)
+        low, high = (middle, high) if normal(middle, 0) < chance else (low, middle)
+    return high if normal(high, 0) >= chance else undecided(f"the normal law at {float(top)}")
 def delta(mu: F, epsilon: F, up: int) -> F:  # a Gaussian's δ = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ)
     return normal(mu / 2 - epsilon / mu, up) - exp(epsilon, 1 - up) * normal(-mu / 2 - epsilon / mu, 1 - up)
 
@@ -200,6 +209,10 @@ def powers(epsilon: F, most: int, up: int) -> list[int]:  # Σ q^k·k^j, j = 0, 
         k, part = k + 1, (part * q >> 400) + up
         sums = [x + y for x, y in each(sums, accumulate(repeat(k, most), mul, initial=part))]
     return [x + up * (int(2 / epsilon) + 1 << 300) for x in sums]
+def shells(x: F, n: int, epsilon: F, up: int) -> F:  # Σ q^k·max(x + k, 0)^n, rounded down, or up; x > −1, n > 0
+    if x < 0:
+        return exp(-epsilon, up) * shells(x + 1, n, epsilon, up)
+    return sum((math.comb(n, j) * x ** (n - j) * s for j, s in enumerate(powers(epsilon, n, up))), ZERO) / ONE
 def staircase(epsilon: F, d: int, level: F) -> bool:  # whether Σ q^k·((γ + k)^(d + 2) − level·(γ + k)^d) ≥ 0, 0 ≤ γ ≤ 1
     if d > 16 or not d / 1000 < epsilon <= 20:  # beyond, so many powers of numbers so large
         return False
@@ -235,6 +248,7 @@ class File:  # the terms of a file, what is derived from them, and what was foun
     def __init__(self) -> None:
         self.found: list[tuple[int, str]] = []
         self.spent: F | None = None  # μ² or ε, of which several add up
+        self.apart = F(1)  # at most the total variation between two laws of staircase noise, told apart by a change
     def say(self, what: str, holds: bool) -> None:  # note that something is so, or is not
         self.found.append((HOLDS if holds else FALSE, what))
     def read(self, terms: Any, derived: Any) -> None:  # what all kinds have; check the stated μ, and what it costs
@@ -272,14 +286,23 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         self.say("the stated ρ and μ are at least what the noise costs", all(
             max(own, default=ZERO) <= stated for own, stated in each(sums, (rho, mu**2))))
     def divergence(self, x: F) -> F:  # at least the ρ of one number that moves by so many of its scales
-        return x + exp(-x, 1) - 1 if self.law != "geometric" else x * (1 - 2 / (exp(x, 1) + 1))
+        pure = x * (1 - 2 / (exp(x, 1) + 1))
+        if self.law == "staircase":  # ln M(α) ≤ ρα(α − 1), M of two laws by their corners; D_α grows with α
+            (h, low), order, most = self.corners(x), 1.0, ZERO
+            while order * most < x and most < pure:
+                last, order = F(order), order * (1 + 2.0**-9)
+                far = F(order) - 1
+                most = max(most, log(1 - h - low + h * exp(x * far, 1) + low * exp(-x * far, 1)) / far / last)
+            return min(most, pure)
+        return x + exp(-x, 1) - 1 if self.law != "geometric" else pure
+    def corners(self, x: F) -> tuple[F, F]:  # (l, 1 − h) and (1 − h, l) of what tells two laws apart, of a total variation
+        h = min(self.apart / (1 - exp(-x, 1)), 1 / (1 + exp(-x, 0)))
+        return h, h * exp(-x, 0)
     def shift(self, x: F) -> F:  # at least its μ²: Φ(μ/2) ≥ 1 − e^(−x/2)/2, and of randomised response 1/(1 + e^−x)
-        wanted = 1 - exp(-x / 2, 0) / 2 if self.law != "geometric" else 1 / (1 + exp(-x, 0))
-        low, high = ZERO, x + 1
-        for _ in range(80):
-            middle = cut((low + high) / 2, 160, 0)
-            low, high = (middle, high) if normal(middle / 2, 0) < wanted else (low, middle)
-        return high**2
+        if self.law == "staircase":
+            h, low = self.corners(x)
+            return (quantile(h) + quantile(1 - low)) ** 2
+        return (2 * quantile(1 - exp(-x / 2, 0) / 2 if self.law != "geometric" else 1 / (1 + exp(-x, 0)), (x + 1) / 2)) ** 2
     def told(self, stated: Any, squares: list[F], square: F) -> None:  # what readers are told, by squares
         own = each([*stated, self.derived["error" if "pair" in self.terms else "objective"]], [*squares, square])
         near = all(abs(single(s, "derived") ** 2 - x) * 2**36 <= x for s, x in own)
@@ -544,7 +567,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         fits = size is None if file.counted else type(size) is int and size > 0 and not drops
         if not fits or type(drops) is not bool or (self.count * F(given) != 1 if lifted else given is not None):
             false("size, noise.count_step and question.drops_missing do not fit the relation")
-        self.far, self.scales = list[F](), list[F]()
+        self.far, self.scales, self.moved = list[F](), list[F](), ZERO
         self.n, self.answers, steps = 1 if totals or counted else size, self.own.answers(noise), self.own.step
         steps, self.plain = steps + [1 / (self.count or 1)] * lifted, file.terms["question"]["kind"] == "queries"
         given = file.terms["weights"] if "weights" in file.terms or not self.plain else [1.0] * self.own.d
@@ -562,7 +585,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
                 undecided("means of a private number of rows under a pure budget, but of boxes about their middle")
             self.far = [(F(b) - F(a)) / 2 for a, b in each(*self.own.rows)]
     def spreads(self, file: File, noise: Any, r: int) -> list[F]:  # the variances of pure noise's numbers, in steps
-        if self.law == "k_norm":  # of the norm whose unit ball is all changes; in a box a point of it times Gamma(k + 1)
+        if self.law in ("k_norm", "staircase"):  # of the norm whose unit ball is all changes; in a box a point of it times Gamma(k + 1)
             if self.own.kind != "lower":
                 undecided("noise of the shape of changes, but of a box")
             box = self.own.codes()
@@ -570,15 +593,26 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
                 undecided("noise of the shape of changes, but of a box about its middle")
             half = [b - a if not file.counted else b for a, b in each(*box)] + [self.count] * (r - len(box[0]))
             self.scales, k = [single(noise["scale"], "noise.scale", 2.0**-1000)], sum(x > 0 for x in half)
-            return [self.scales[0] ** 2 * (k + 1) * (k + 2) * x * x / 3 for x in half]
+            square = F((k + 1) * (k + 2))
+            if self.law == "staircase":  # or times γ + i, of chances q^i·(γ + i)^k, laws on boxes of two centers apart by
+                step, first = (single(noise[name], f"noise.{name}", 2.0**-1000) for name in ("epsilon", "first"))
+                if not 0 < k <= 16 or not F(k, 1000) < step <= 20 or first > 1:  # no more than 1 − (1 − |s|/2r)^k
+                    undecided("staircases of so many dimensions or such steps")
+                moved, low, high = 1 / self.scales[0], *(shells(first, k, step, up) for up in (0, 1))
+                if "factor" in noise:  # of an interval, not all of which has to be a change
+                    ((wide,),) = unpacked(noise["factor"], "noise.factor", [1]) if r == 1 else undecided("a staircase of an ellipsoid")
+                    moved, half = moved * half[0] / abs(F(wide)), [abs(F(wide))]
+                self.moved, square = step * math.ceil(moved), shells(first, k + 2, step, 1) / low
+                file.apart = 1 - shells(first - moved / 2, k, step, 0) / high if moved <= 1 else F(1)
+            return [self.scales[0] ** 2 * square * x * x / 3 for x in half]
         self.scales = [F(x) for x in numbers(noise["scales"], "noise.scales", r, 2.0**-1000)]
         return [file.spread(b) for b in self.scales]
     def covers(self, limit: F) -> bool:  # whether no μ² of a change is more
         return self.own.covers(self.noise, self.count, limit)
     def moves(self) -> list[Counter[F]]:  # by how many scales each number is moved, for each change by one neighbour
         own = self.own if self.own.kind != "image" else undecided("independent noise on balls and ellipsoids")
-        if self.law == "k_norm":
-            return [Counter([1 / self.scales[0]])]
+        if self.law in ("k_norm", "staircase"):
+            return [Counter([self.moved if self.law == "staircase" else 1 / self.scales[0]])]
         codes = own.codes()
         if len(codes) ** 2 * own.d > 1 << 14:
             undecided("so many changes under a pure budget")
@@ -897,7 +931,7 @@ def given_tables(own: Tables, noise: Any) -> Any:  # which have noise, of which 
     return rows, scales, steps
 def check_cells(file: File, own: Tables) -> None:  # numbers in the cells of some tables, independent or but for what they add up to
     noise, whole = file.terms["noise"], file.pure == WHOLE and not file.counted
-    if own.axes or ("tables" not in noise and not whole):
+    if own.axes or file.law not in ("laplace", "geometric") or ("tables" not in noise and not whole):
         undecided("ordered attributes under a pure budget, or noise that is not on cells of tables")
     rows, scales, steps = of_table(own, noise) if whole else given_tables(own, noise)
     if file.law == "laplace":

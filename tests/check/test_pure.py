@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf, ncdf
 from scipy.optimize import linprog
+from scipy.stats import norm
 
 import lownoise as ln
 import lownoise_check as checker
@@ -16,6 +17,7 @@ from check.documents import changed
 from check.test_questions import scaled
 from lownoise.certificate.staircase import least_first
 from lownoise.numbers.hadamard import hadamard_order
+from lownoise.numbers.packing import packed, unpacked
 from lownoise.samplers.steps import StepRadius
 from lownoise_check import FALSE, HOLDS, OPEN, F
 
@@ -26,6 +28,7 @@ QUESTIONS = {
     "mean": lambda: ln.Mean(["a", "b", "c"], BOX),
     "one": lambda: ln.Mean(["a"], ln.Box([0], [1])),
     "sum": lambda: ln.Sum(["a", "b", "c"], BOX),
+    "even": lambda: ln.Sum(["a"], ln.Box([-3], [3])),
     "sum of points": lambda: ln.Sum(["a", "b"], LISTED),
     "queries": lambda: ln.Queries([[0, 0, 1, 3], [0, 1, 0, 1]], {"a": 2, "b": 2}),
     "threes": lambda: ln.Queries([[3, 6, 12, 9], [0, 5, 0, 10]], {"a": 2, "b": 2}),
@@ -34,6 +37,8 @@ QUESTIONS = {
 }
 CASES = [
     ("mean", "k_norm", 2.0, 1.0),
+    ("mean", "staircase", 2.0, 4.0),
+    ("even", "staircase", math.inf, 0.7),
     ("mean", "laplace", math.inf, 0.1),
     ("sum", "laplace", 2.0, 3.0),
     ("sum of points", "laplace", math.inf, 1.0),
@@ -59,7 +64,7 @@ def test_pure_noise_holds_and_a_part_in_a_million_less_does_not(name, mechanism,
     text = plan.to_json()
     status, lines = checker.decide(text)
     assert status == HOLDS, lines
-    scale = "scale" if mechanism == "k_norm" else "scales"
+    scale = "scale" if mechanism in ("k_norm", "staircase") else "scales"
     for path in (
         ("terms", "noise", scale),
         ("terms", "budget", "epsilon"),
@@ -82,7 +87,6 @@ def test_pure_noise_holds_and_a_part_in_a_million_less_does_not(name, mechanism,
 @pytest.mark.parametrize(
     ("question", "relation", "said"),
     [
-        (QUESTIONS["one"], "substitute", "mechanism='staircase'"),
         (lambda: ln.Sum(["a", "b"], LISTED), "add_remove", "mechanism='discrete_k_norm'"),
         (lambda: ln.Distribution("a", [0, 1, 2, 3]), "add_remove", "ordered attributes"),
         (lambda: ln.Mean(["a"], ln.Box([0], [1]), by={"g": 2}), "add_remove", "groups and streams"),
@@ -94,6 +98,57 @@ def test_what_is_outside_is_named_beside_what_is_decided(question, relation, sai
     plan = ln.plan(question(), budget=ln.pure_dp(1.0), relation=relation, size=size)
     status, lines = checker.decide(plan.to_json())
     assert (status, said in lines[-1]) == (OPEN, True), lines
+
+
+@pytest.mark.parametrize("name", ["mean", "even"])
+def test_steps_of_a_staircase_that_are_other_ones_do_not_hold(name):
+    budget = ln.pure_dp(2.0)
+    plan = ln.plan(QUESTIONS[name](), budget=budget, relation="add_remove", mechanism="staircase")
+    text = plan.to_json()
+    assert checker.decide(text)[0] == HOLDS
+    for field, by in (("epsilon", 1 + 1e-6), ("first", 0.99), ("first", 1.01), ("scale", 1.01)):
+        edited = changed(text, ("terms", "noise", field), lambda value, by=by: scaled(value, by))
+        assert checker.decide(edited)[0] == FALSE, field
+    if name == "even":
+        edited = changed(
+            text,
+            ("terms", "noise", "factor"),
+            lambda own: packed(0.999 * unpacked(own, "factor", 1)),
+        )
+        assert "FALSE  no change by one neighbour reveals more than ε" in checker.decide(edited)[1]
+
+
+@pytest.mark.parametrize(("epsilon", "first"), [(0.5, 0.47), (1.0, 0.2), (3.0, 0.9), (8.0, 0.05)])
+def test_two_staircases_of_one_number_differ_by_no_more_than_the_checker_has(epsilon, first):
+    """By their densities, interval by interval: total variation, and every divergence over α."""
+    file, step, far = checker.File(), F(epsilon), int(80 / epsilon) + 8
+    low, high = (checker.shells(F(first), 1, step, up) for up in (0, 1))
+    file.law, file.apart = "staircase", 1 - checker.shells(F(first) - F(1, 2), 1, step, 0) / high
+    ends = np.arange(-far, far) + first
+    ends = np.unique(np.concatenate([ends, -ends, ends + 1, 1 - ends]))
+    middles, widths = (ends[1:] + ends[:-1]) / 2, np.diff(ends)
+
+    def density(z):
+        steps = np.maximum(np.ceil(np.abs(z) - first), 0)
+        return np.exp(-epsilon * steps) / (-math.expm1(-epsilon) * 2 * float(low))
+
+    one, two = density(middles), density(middles - 1)
+    kept = np.abs(middles) < far - 2
+    one, two, widths = one[kept], two[kept], widths[kept]
+    tail = math.exp(-epsilon * (far - 4)) * 4 + 1e-12
+    assert np.sum(widths * one) == pytest.approx(1, abs=tail)
+    variation = float(np.sum(widths * np.maximum(one - two, 0)))
+    assert variation - tail <= float(file.apart) <= variation + tail  # of an interval it is exact
+    rho = float(file.divergence(step))
+    for order in (1.001, 1.1, 1.5, 2.0, 3.0, 8.0):
+        moment = float(np.sum(widths * two * (one / two) ** order))
+        assert math.log(moment) / (order - 1) <= rho * order * (1 + 1e-9) + tail
+    assert rho <= epsilon * math.tanh(epsilon / 2) * (1 + 1e-12)
+    mu = math.sqrt(float(file.shift(step)))  # tests between two such normal laws are as good
+    for odds in np.unique(one / two):
+        wrong, right = (float(np.sum(widths * own * (one / two >= odds))) for own in (two, one))
+        if wrong > tail:
+            assert right - tail <= norm.cdf(norm.ppf(min(wrong, 1.0)) + mu)
 
 
 QUICK = ln.Mean(["age", "income"], ln.Box([0, 0], [120, 500_000]))
