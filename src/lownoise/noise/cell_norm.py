@@ -26,11 +26,11 @@ from lownoise.noise.mechanism import covering
 from lownoise.noise.pure import KNormNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy.units import rows_of
-from lownoise.questions import Marginals, Queries
 from lownoise.sensitivity.factors.tables import centered, differences
 from lownoise.sensitivity.residuals import marginal_orbits
 from lownoise.sensitivity.residuals.ordered import split_marginals
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints
+from lownoise.sets.domains.coordinates import counted_coordinates
 from lownoise.sets.norms import norm_of
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.privacy.units import PrivacyUnit
+    from lownoise.questions import Marginals
     from lownoise.sensitivity.residuals import Orbits
     from lownoise.sets.domains.coordinates import Coordinates
 
@@ -114,9 +115,7 @@ class CellLayout(AbstractLayout):
 
         All marginals are sums of its cells, whichever of them are asked.
         """
-        asked = {i for chosen in question.sets() for i in chosen}
-        table = Marginals.of(question.attributes, {question.names(sorted(asked)): 1.0})
-        return cls.of(question, size, step, table)
+        return cls.of(question, size, step, question.table)
 
     @cached_property
     def matrix(self) -> Vector:
@@ -135,8 +134,7 @@ class CellLayout(AbstractLayout):
     @cached_property
     def coordinates(self) -> Coordinates:
         """Which cells are summed, and how all follow from them."""
-        asked = Queries(self.matrix, {"record": self.matrix.shape[1]})
-        return asked.coordinates(self.relation)
+        return counted_coordinates(self.matrix, public=self.blocks.public)
 
     @cached_property
     def changes(self) -> SymmetricPoints | PointDifferences:

@@ -197,6 +197,12 @@ class Marginals(AbstractQuestion):
                 sums[k] += sums[k - 1] * size
         return sum(sums)
 
+    @property
+    def table(self) -> Marginals:
+        """The one of all attributes that are asked for: the marginals are sums of its cells."""
+        asked = sorted({i for chosen in self.sets() for i in chosen})
+        return Marginals.of(self.attributes, {self.names(asked): 1.0})
+
     def names(self, chosen: Sequence[int]) -> tuple[str, ...]:
         """Return the names of the attributes at the indices `chosen`."""
         return tuple(self.attributes[i].name for i in chosen)

@@ -24,9 +24,8 @@ from lownoise.questions.encoding import (
 )
 from lownoise.questions.universe import Universe, universe_of
 from lownoise.sensitivity.relations import checked_relation
-from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
-from lownoise.sets.domains.coordinates import Coordinates
-from lownoise.sets.frames import find_frame
+from lownoise.sets.bodies import PointDifferences, SymmetricPoints
+from lownoise.sets.domains.coordinates import Coordinates, counted_coordinates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -227,12 +226,7 @@ class AbstractQueries(AbstractSummed):
             >>> twice.coordinates("add_remove").pivots.size
             2
         """
-        columns = self.matrix.T
-        counted = checked_relation(relation).counted
-        body = SymmetricPoints(columns) if counted else TranslatedPoints(columns)
-        frame = find_frame(body, None)
-        embed = None if frame.embed is None else frozen(frame.embed.T.copy())
-        return self.as_summed(relation, frame.pivots, embed)
+        return counted_coordinates(self.matrix, public=not checked_relation(relation).counted)
 
     def as_summed(self, relation: Relation, pivots: Integers, embed: Vector | None) -> Coordinates:
         """Return them about the first record's answers, where the number of records is public."""

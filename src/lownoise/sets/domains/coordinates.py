@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
+from lownoise.sets.bodies import SymmetricPoints, TranslatedPoints
 from lownoise.sets.frames import find_frame
 
 if TYPE_CHECKING:
@@ -107,6 +108,21 @@ class Coordinates:
 def every_coordinate(start: Vector) -> Coordinates:
     """Return all coordinates, about a point of the flat, shape (d,)."""
     return Coordinates(pivots=np.arange(start.size), embed=None, start=start)
+
+
+def counted_coordinates(matrix: Vector, *, public: bool) -> Coordinates:
+    """Return which rows of a matrix are summed, and how all follow, where records add its columns.
+
+    Where the number of records is public changes are what counts, and all is about the first
+    column: a row that has one number for all records follows from the public number.
+
+    Args:
+        matrix: shape (m, N).
+        public: whether it is.
+    """
+    columns = matrix.T
+    body = TranslatedPoints(columns) if public else SymmetricPoints(columns)
+    return pivot_coordinates(body, frozen(columns[0].copy() if public else np.zeros(len(matrix))))
 
 
 def coordinates_beside(parts: Sequence[Coordinates], start: Vector) -> Coordinates:
