@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_WORK = 1 << 24
 _MOST_PAIRS = 4000
+_REMEMBERED = 1 << 16  # numbers of points whose hull's volume is remembered
 
 
 @singledispatch
@@ -168,4 +169,12 @@ def _product(points: Vector, matrix: Vector) -> tuple[Vector, float]:
 
 
 def _hull(points: Vector, matrix: Vector) -> float:
-    return log_hull_down(*_product(points, matrix))
+    product, off = _product(points, matrix)
+    if product.size > _REMEMBERED:
+        return log_hull_down(product, off)
+    return _known_hull(product.shape, product.tobytes(), off)
+
+
+@lru_cache(maxsize=64)  # every mechanism of a question, and a file of it that is read, ask the same
+def _known_hull(shape: tuple[int, ...], product: bytes, off: float) -> float:
+    return log_hull_down(np.frombuffer(product).reshape(shape), off)
