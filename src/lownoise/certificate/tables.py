@@ -173,7 +173,7 @@ class OrderedDual:
         patterns: which unordered attributes of a record change, by type, shape (k, t); rows of
             zeros under `add_remove`.
         pairs: its joint ordered categories before and after, shape (k, 2); equal under
-            `add_remove`.
+            `add_remove`. Of units that take other rows K, one more than the last, is none.
         chances: w ≥ 0, shape (k,).
     """
 
@@ -186,6 +186,10 @@ class OrderedDual:
     def becoming(self) -> bool:
         """Whether it is about records that become others."""
         return bool(np.any(self.patterns) or np.any(self.pairs[:, 0] != self.pairs[:, 1]))
+
+    def leaves(self, categories: int) -> bool:
+        """Return whether it is about records that become none, too: category K."""
+        return bool(np.any(self.pairs == categories))
 
     def least(
         self, changes: Blocks, order: float, weights: Vector, embed: Vector | None = None
@@ -249,18 +253,19 @@ class OrderedDual:
 def moments(blocks: Blocks, patterns: Integers, pairs: Integers) -> list[Vector]:
     """Return vectors whose squares, weighted by w, add up to C_A: shape (j·k, r) for each block.
 
-    Row i, and row k + i under `substitute`, belong to change i: part·(ssᵀ + tt ᵀ) −
+    Row i, and row k + i where records become others, belong to change i: part·(ssᵀ + tt ᵀ) −
     agreeing·(stᵀ + tsᵀ) is (part + agreeing)/2·(s − t)(s − t)ᵀ + (part − agreeing)/2·(s + t)(s +
-    t)ᵀ.
+    t)ᵀ. Category K, of no record, has t = 0.
     """
     trace = blocks.plain.trace[[b.place for b in blocks.blocks]]
-    if not blocks.public:
+    if not blocks.public and not blocks.becoming:
         own = zip(blocks.blocks, trace.tolist(), strict=True)
         return [b.records[pairs[:, 0]] * math.sqrt(part) for b, part in own]
     agreeing = ChangeCosts(blocks).agreeing(patterns)
     found = []
     for i, (block, part) in enumerate(zip(blocks.blocks, trace.tolist(), strict=True)):
-        s, t = block.records[pairs[:, 0]], block.records[pairs[:, 1]]
+        records = np.vstack([block.records, np.zeros(block.length)])
+        s, t = records[pairs[:, 0]], records[pairs[:, 1]]
         apart = np.sqrt(np.maximum(part + agreeing[:, i], 0.0) / 2)
         joined = np.sqrt(np.maximum(part - agreeing[:, i], 0.0) / 2)
         found.append(np.vstack([apart[:, None] * (s - t), joined[:, None] * (s + t)]))

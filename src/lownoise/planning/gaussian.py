@@ -273,18 +273,11 @@ def plan_marginals(question: Marginals, request: Request) -> Plan:
         return _plan(question, request.budget, order, across, shape)
     if question.ordered:
         blocks = ordered_blocks(question, public=size is not None)
-        along = solve_ordered(blocks, order, rtol, progress)
+        both = request.exchanged and categories <= _MOST_PAIRED
+        changes = replace(blocks, becoming=True) if both else blocks
+        along = solve_ordered(changes, order, rtol, progress)
         noise = ordered_mechanism(attributes, blocks, size, along.noise, parameter)
-        found = _plan(question, request.budget, order, along, noise)
-        if not request.exchanged or categories > _MOST_PAIRED:
-            return found
-        # what is proved of a public number of records holds of units that become others, too
-        apart = ordered_blocks(question, public=True)
-        weights = np.sqrt(blocks.plain.weights)
-        other = solve_ordered(apart, order, rtol, progress).dual
-        if other.least(apart, order, weights) <= along.dual.least(blocks, order, weights):
-            return found
-        return replace(found, terms=replace(found.terms, evidence=other))
+        return _plan(question, request.budget, order, along, noise)
     plain = split_marginals(question, public=size is not None)
     within = solve_residual(
         plain.plain, order, relation, rtol, progress, exchanged=request.exchanged

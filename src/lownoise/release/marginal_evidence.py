@@ -62,7 +62,7 @@ def dual_from_dict(
     if product:
         return _product_dual(evidence, product_blocks(question, public=public))
     blocks = ordered_blocks(question, public=public)
-    return _ordered_dual(evidence, blocks, becoming=public or exchanged)
+    return _ordered_dual(evidence, blocks, public=public, exchanged=exchanged)
 
 
 def _residual_to_dict(dual: ResidualDual) -> dict[str, Any]:
@@ -90,11 +90,13 @@ def _ordered_to_dict(dual: OrderedDual) -> dict[str, Any]:
     }
 
 
-def _ordered_dual(evidence: dict[str, Any], blocks: Blocks, *, becoming: bool) -> OrderedDual:
+def _ordered_dual(
+    evidence: dict[str, Any], blocks: Blocks, *, public: bool, exchanged: bool
+) -> OrderedDual:
     chances = numbers(evidence["chances"], "evidence.chances", len(evidence["chances"]))
     most = blocks.plain.members
     patterns = _integer_rows(evidence["patterns"], "patterns", (chances.size, most.size), most)
-    top = np.full(2, blocks.categories - 1)
+    top = np.full(2, blocks.categories - (not exchanged))  # beyond the last is none
     pairs = _integer_rows(evidence["pairs"], "pairs", (chances.size, 2), top)
     counts = blocks.counts
     if len(evidence["cells"]) != len(counts):
@@ -104,7 +106,7 @@ def _ordered_dual(evidence: dict[str, Any], blocks: Blocks, *, becoming: bool) -
         for given, count in zip(evidence["cells"], counts, strict=True)
     ]
     found = OrderedDual(cells=tuple(cells), patterns=patterns, pairs=pairs, chances=chances)
-    if found.becoming and not becoming:
+    if found.becoming and not (public or exchanged):
         raise FileError("evidence has changes of a record where none is changed")
     return found
 

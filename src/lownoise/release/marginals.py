@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -112,7 +113,10 @@ class MarginalView(AbstractView[Marginals]):
             return TableChanges(marginal_orbits(self.question), ADD_REMOVE, exchanged=True)
         public = self._terms.size is not None
         if self._terms.exchanged and isinstance(self._terms.evidence, OrderedDual):
-            public = self._terms.evidence.becoming
+            known = ordered_blocks(self.question, public=False)
+            if self._terms.evidence.leaves(known.categories):
+                return replace(known, becoming=True)
+            public = self._terms.evidence.becoming  # as files of before have it
         elif self._terms.gaussian:
             return self._totals.changes
         about = row_of(_BODIES, self._terms.evidence)

@@ -3,8 +3,8 @@
 
 The program of `newton` with F = Σ_A F(G_A(c), C_A(w)), one fidelity a block; value, stretches,
 variances and curvature are sums over blocks (see `certificate.tables`). The answers of one block
-enter at p = 2 only by G_A, which does not move: a triangle stands for them. Under `substitute` the
-changes that bind are found a few at a time.
+enter at p = 2 only by G_A, which does not move: a triangle stands for them. Where records become
+others the changes that bind are found a few at a time.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class _Search:
         self, blocks: Blocks, order: float, sides: Sides[tuple[Vector, ...], OrderedDual]
     ) -> None:
         self.blocks, self.order, self.sides, self.fine = blocks, order, sides, False
-        self.costs = ChangeCosts(blocks) if blocks.public else None
+        self.costs = ChangeCosts(blocks) if blocks.public or blocks.becoming else None
         plain, counts = blocks.plain, blocks.counts
         # Σ cells·(ω V)^{p/2} = Σ (ω·cells^{2/p}·V)^{p/2}: equal answers count as one
         power = 0.0 if math.isinf(order) else 2 / order
@@ -210,8 +210,10 @@ class _Search:
         """Return changes to begin with: together they move every block in every direction."""
         K, kinds = self.blocks.categories, self.blocks.plain.members.size
         every = np.arange(K)
-        if not self.blocks.public:
+        if self.costs is None:
             return np.zeros((K, kinds), dtype=np.int64), np.stack([every, every], axis=1)
+        if self.blocks.becoming:  # category K is no record
+            K, every = K + 1, np.arange(K + 1)
         chain = np.stack([every[:-1], every[1:]], axis=1)
         members = self.blocks.plain.members
         single = np.diag((members > 0).astype(np.int64))
@@ -220,6 +222,7 @@ class _Search:
             [np.zeros((K - 1, kinds), dtype=np.int64), np.tile(members, (K, 1)), single]
         )
         pairs = np.vstack([chain, np.stack([every, every[::-1]], axis=1), middle])
+        patterns[np.any(pairs == self.blocks.categories, axis=1)] = 0
         _, kept = np.unique(
             np.hstack([patterns, np.sort(pairs, axis=1)]), axis=0, return_index=True
         )
@@ -245,7 +248,7 @@ class _Search:
 
     def _price(self) -> bool:
         """Add the changes that cost most; return whether there were any."""
-        assert self.costs is not None  # noqa: S101 (only under `substitute`)
+        assert self.costs is not None  # noqa: S101 (only where records become others)
         patterns, pairs, _ = self.costs.worst(self.images)
         known = set(map(tuple, np.hstack([self.patterns, self.pairs]).tolist()))
         known |= set(map(tuple, np.hstack([self.patterns, self.pairs[:, ::-1]]).tolist()))
@@ -300,8 +303,9 @@ class _Search:
         weights = np.sqrt(self.blocks.plain.weights)
         self.sides.prove(dual.least(self.blocks, self.order, weights), dual)
         factors = [part.factor() for part in state.parts]
+        none = int(self.blocks.becoming)
         self.images = [
-            whitened(block.records, factor)[0]
+            np.pad(whitened(block.records, factor)[0], ((0, none), (0, 0)))
             for block, factor in zip(self.blocks.blocks, factors, strict=True)
         ]
         cost = self.blocks.cost_up(factors)

@@ -141,7 +141,7 @@ class Blocks:
         orders: what is asked along each.
         spans: the ordered part of each orbit of marginals.
         public: whether the number of records is public.
-        becoming: whether what one changes that becomes another is asked, where it is private.
+        becoming: whether one becomes another, too, where it is private, or none, category K.
     """
 
     plain: Orbits
@@ -282,11 +282,12 @@ class Blocks:
             longest = grown(float(np.max(np.linalg.norm(image, axis=1))))
             r = image.shape[1]
             doubt += 4 * part * ((2 * longest + off) * off + growth(4 * r + 99) * longest**2)
-        if not self.public and not self.becoming:
-            return grown(float(np.max(_alone(trace, images)))) + doubt
-        worst = ChangeCosts(self).worst([image for image, _ in images])[2]
         total = float(np.max(_alone(trace, images)))
-        return grown(worst) + doubt + 4 * SLACK * total
+        coming = 0.0 if self.public else grown(total) + doubt
+        if not self.public and not self.becoming:
+            return coming
+        worst = ChangeCosts(self).worst([image for image, _ in images])[2]
+        return max(grown(worst) + doubt + 4 * SLACK * total, coming)
 
 
 def ordered_blocks(question: Marginals, *, public: bool) -> Blocks:
@@ -414,10 +415,9 @@ class ChangeCosts:
         """Return costly changes, the costliest first: patterns, pairs (x, y), the greatest cost.
 
         Args:
-            images: vectors of shape (K, r) for each block whose products are q_A(x, y).
+            images: vectors of shape (K, r) for each block, of products q_A(x, y); 0 is no record.
         """
-        K = self.blocks.categories
-        x, y = np.triu_indices(K)
+        x, y = np.triu_indices(K := len(images[0]))
         products = [image @ image.T for image in images]
         alone = sum(t * np.diag(q) for t, q in zip(self.trace, products, strict=True))
         base = (alone + np.zeros(K))[x] + (alone + np.zeros(K))[y]
