@@ -172,9 +172,9 @@ def _hull(points: Vector, matrix: Vector) -> float:
     product, off = _product(points, matrix)
     if product.size > _REMEMBERED:
         return log_hull_down(product, off)
-    return _known_hull(product.shape, product.tobytes(), off)
+    return _cached_hull(product.shape, product.tobytes(), off)
 
 
 @lru_cache(maxsize=64)  # every mechanism of a question, and a file of it that is read, ask the same
-def _known_hull(shape: tuple[int, ...], product: bytes, off: float) -> float:
+def _cached_hull(shape: tuple[int, ...], product: bytes, off: float) -> float:
     return log_hull_down(np.frombuffer(product).reshape(shape), off)
