@@ -21,7 +21,7 @@ import numpy as np
 
 from lownoise.errors import FileError, PlanError, quoted
 from lownoise.kinds import Field, Kinds
-from lownoise.numbers.arguments import checked_number, checked_whole
+from lownoise.numbers.arguments import checked_integer, checked_number
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import grown
 
@@ -361,7 +361,7 @@ class Loss(AbstractLoss):
         if not isinstance(called, str) or not called.isprintable() or not 0 < len(called) <= 60:  # noqa: PLR2004
             raise PlanError(f"Loss.name={quoted(called)} is no short text; give one")
         if dimension is not None:
-            dimension = checked_whole("Loss.dimension", dimension)
+            dimension = checked_integer("Loss.dimension", dimension)
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "gradient", gradient)
         object.__setattr__(self, "constant", constant)

@@ -17,7 +17,7 @@ from lownoise.engines.cells import quiet
 from lownoise.errors import FileError, PlanError, StreamError, TableError, quoted
 from lownoise.learning.losses import LOSSES, AbstractLoss
 from lownoise.learning.steps import REGULARIZERS, ElasticNet
-from lownoise.numbers.arguments import checked_number, checked_whole
+from lownoise.numbers.arguments import checked_integer, checked_number
 from lownoise.numbers.arrays import vector
 from lownoise.numbers.rounding import grown
 from lownoise.planning import StreamRequest
@@ -175,7 +175,9 @@ class LearningRequest:
     def __post_init__(self) -> None:
         self._check_kinds()
         for field in ("features", "records", "batch", "epochs"):
-            object.__setattr__(self, field, checked_whole(field, self.__dict__[field], bits=_BITS))
+            object.__setattr__(
+                self, field, checked_integer(field, self.__dict__[field], bits=_BITS)
+            )
         if self.batch > self.records:
             raise PlanError(
                 f"batch={self.batch:,} is beyond records={self.records:,}; give at most that"

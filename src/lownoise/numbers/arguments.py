@@ -74,7 +74,7 @@ def checked_number(field: str, value: float) -> float:
     return number(value, field=field, error=PlanError)
 
 
-def checked_whole(
+def checked_integer(
     field: str,
     value: Any,  # noqa: ANN401 (whatever a caller gives)
     *,
@@ -93,14 +93,14 @@ def checked_whole(
         PlanError: or the error that was asked for, where it is none, or out of range.
 
     Examples:
-        >>> checked_whole("rounds", np.int64(7))
+        >>> checked_integer("rounds", np.int64(7))
         7
-        >>> checked_whole("rounds", 0, bits=40)
+        >>> checked_integer("rounds", 0, bits=40)
         Traceback (most recent call last):
         lownoise.errors.PlanError: rounds=0 is out of range; give 1 to 2^40
     """
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or (bits is None and int(value) < 1):
+    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not fits or (bits is None and int(value) < 1):
         raise error(f"{field}={quoted(value)} is no whole number; give one of at least 1")
     found = int(value)
     if bits is not None and not 1 <= found <= 1 << bits:

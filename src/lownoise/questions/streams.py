@@ -12,7 +12,7 @@ import numpy as np
 
 from lownoise.errors import QuestionError
 from lownoise.kinds import PACKED, Field, Form, Kinds
-from lownoise.numbers.arguments import checked_whole
+from lownoise.numbers.arguments import checked_integer
 from lownoise.numbers.arrays import frozen, matrix, number
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import LAST, grown, growth, shrunk
@@ -436,4 +436,4 @@ def checked_rounds(field: str, value: object) -> int:
     Raises:
         QuestionError: where it is no whole number from 1 to 2^40.
     """
-    return checked_whole(field, value, bits=_BITS, error=QuestionError)
+    return checked_integer(field, value, bits=_BITS, error=QuestionError)

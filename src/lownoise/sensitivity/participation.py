@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, final, get_args
 import numpy as np
 
 from lownoise.errors import PlanError, quoted
-from lownoise.numbers.arguments import checked_whole
+from lownoise.numbers.arguments import checked_integer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Participation:
 
     def __post_init__(self) -> None:
         for field, value in (("participations", self.count), ("separation", self.separation)):
-            checked_whole(field, value)
+            checked_integer(field, value)
         if not isinstance(self.pattern, str) or self.pattern not in PATTERNS:
             raise PlanError(
                 f"pattern={quoted(self.pattern)} is unknown; give one of {', '.join(PATTERNS)}"

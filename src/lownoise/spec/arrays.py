@@ -141,7 +141,7 @@ def read_points(path: Path) -> tuple[tuple[str, ...], Points]:
         FileError: where it cannot be read, is no rectangle of numbers, or repeats a name.
         DomainError: where the points make no domain.
     """
-    names, rows = _named_rows(path, "point", lambda said: FileError(f"points={said}"))
+    names, rows = _named_rows(path, "point", lambda text: FileError(f"points={text}"))
     if len(set(names)) != len(names) or not all(names):
         raise FileError(f"points={path} has a header with a repeated or empty name; name each once")
     table = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import PlanError, quoted
-from lownoise.numbers.arguments import checked_whole
+from lownoise.numbers.arguments import checked_integer
 from lownoise.planning.increments import IncrementPlan, plan_increments
 from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.questions import Momentum, Prefix
@@ -153,7 +153,7 @@ def plan(  # noqa: PLR0913 (all but the first by name)
         (40, 'at most 4 rounds, each 10 after the one before')
     """
     for field, value in (("people", people), ("batch", batch), ("epochs", epochs)):
-        checked_whole(field, value)
+        checked_integer(field, value)
     if batch > people:
         raise PlanError(f"batch={batch:,} is more than there are people; give at most {people:,}")
     if not isinstance(momentum, (int, float)) or not 0 <= momentum < 1:
