@@ -14,7 +14,7 @@ from lownoise.release.codec import versions
 
 HEAVY = (
     "scipy", "ibis", "duckdb", "pandas", "pyarrow", "matplotlib", "flint", "dp_accounting",
-    "mpmath", "jinja2", "numpy", "pydantic", "rich", "llvmlite",
+    "mpmath", "jinja2", "numpy", "pydantic", "rich", "llvmlite", "cryptography",
 )  # fmt: skip
 
 

@@ -464,7 +464,7 @@ def test_tails_of_any_pure_noise_are_covered():
         (lambda: ln.pure_dp(1.0, 1e-6), "no delta"),
         (lambda: means(ln.Box([0], [1]), mechanism="gauss"), "is unknown"),
         (lambda: means(ln.Box([0], [1]), mechanism="randomized_response"), "not for this question"),
-        (lambda: means(ln.Box([0], [1]), budget=ln.zcdp(1), mechanism="laplace"), "is not"),
+        (lambda: means(ln.Box([0], [1]), budget=ln.zcdp(1), mechanism="laplace"), "has not"),
         (lambda: means(ln.Box([0], [1]), count_share=0.1, relation="add_remove"), "count_share"),
         (lambda: means(ln.Box([0], [1]), order=1), "order=1"),
         (lambda: means(ln.Box([0], [1]), weights=[0.0]), "weights"),

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one door to randomness.
 
-A release draws from the operating system and from nothing else: no seed reaches a release path,
+A release draws from the operating system and from nothing else, or, of many words at once, from a
+cipher under a key that the operating system gives for them alone: no seed reaches a release path,
 and a forked or threaded process cannot repeat another's draws because no state is kept here.
 """
 
@@ -14,11 +15,14 @@ from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
 
+from lownoise.numbers import keystream
+
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Words
 
 
 _AT_ONCE = 1 << 15  # words that stay in the cache
+_keystreams = keystream.loader()
 
 
 class Randomness(Protocol):
@@ -31,10 +35,16 @@ class Randomness(Protocol):
 
 @final
 class SystemRandomness:
-    """The operating system's cryptographic generator."""
+    """The operating system's cryptographic generator.
+
+    Many words at once are AES-256 under a key of it, where `cryptography` is installed.
+    """
 
     def words(self, count: int) -> Words:
         """Return `count` fresh words, shape (count,)."""
+        found = _keystreams.after(count) if count >= keystream.LEAST else None
+        if found is not None:
+            return found.words(count)
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
