@@ -14,6 +14,8 @@ from unittest.mock import patch
 
 import numpy as np
 
+AGAIN = "again"  # a pipe: a second attempt says there that it has all rows
+
 SETTINGS = {
     "spark.app.name": "lownoise",
     "spark.ui.enabled": "false",
@@ -61,25 +63,28 @@ def cluster(folder):
     return SparkSession(context)
 
 
-def run_twice(task, mark):
+def mark(path):
+    """Make a mark, and return whether it was not there."""
+    there = path.exists()
+    path.touch()
+    return not there
+
+
+def run_twice(task, folder):
     """Wait, with all rows handed on, until a second attempt at the same has all of them, too."""
-    import time
-
     if task.attemptNumber():
-        mark("second")
+        mark(folder / "second")
+        (folder / AGAIN).write_bytes(b".")
     elif task.partitionId() == 1:
-        mark("first")
-        for _ in range(1200):
-            if mark("second", make=False):
-                return
-            time.sleep(0.1)
+        mark(folder / "first")
+        (folder / AGAIN).open("rb").read(1)
 
 
-def kill_executor(task, mark):
+def kill_executor(task, folder):
     """Kill the executor that this runs for, once: not Python alone but what it has shuffled."""
     import signal
 
-    if task.partitionId() != 1 or not mark("killed"):
+    if task.partitionId() != 1 or not mark(folder / "killed"):
         return
     pid, name = os.getpid(), ""
     while "CoarseGrainedExecutorBackend" not in name:
@@ -92,20 +97,13 @@ def kill_executor(task, mark):
 def suffering(name, act, folder):
     """Return a task of executors to which something happens when it has handed on all rows."""
 
-    def mark(what, *, make=True):
-        path = folder / what
-        there = path.exists()
-        if make:
-            path.touch()
-        return there != make  # of one that is made: that it was not there
-
     def run(*given):
         from pyspark import TaskContext
 
         from lownoise.engines import executors
 
         yield from getattr(executors, name)(*given)
-        act(TaskContext.get(), mark)
+        act(TaskContext.get(), folder)
 
     return run
 
@@ -132,14 +130,17 @@ def main(root):
         plan = ln.plan(question, budget=ln.zcdp(1e6), relation="add_remove", **asked)
         folder = root / f"{len(facts)}"
         folder.mkdir()
+        os.mkfifo(folder / AGAIN)
+        held = os.open(folder / AGAIN, os.O_RDWR)  # so that who comes first need not wait to write
         ledger = ln.Ledger.create(folder / "ledger", "d", ln.zcdp(1e6))
         with patch.object(spark.executors, name, suffering(name, act, folder)):
             found = plan.release(rows, ledger).estimate.tolist()
+        os.close(held)
         facts.append({
             "expected": plan.release(known).estimate.tolist(),
             "found": found,
             "states": [entry.state for entry in ledger.entries()],
-            "marks": sorted(path.name for path in folder.iterdir()),
+            "marks": sorted(path.name for path in folder.iterdir() if path.name != AGAIN),
         })  # fmt: skip
     return facts
 

@@ -52,7 +52,7 @@ class DiscreteCubeNoise(AbstractNoise):
     Examples:
         >>> noise = DiscreteCubeNoise(2, 0.25)  # ε = 4
         >>> noise.covariance().round(4)  # of real numbers, (d + 1)(d + 2)/(3ε²), 0.25
-        array([0.0924, 0.0924])
+        array([0.109, 0.109])
     """
 
     size: int
