@@ -312,7 +312,7 @@ def test_no_first_line_tells_where_it_stands(tmp_path, text):
     pattern = f"{tmp_path}/*/*.csv"
     (tmp_path / "s=SECRET" / "https:" / "me@b").mkdir(parents=True)  # as an address has it
     (tmp_path / "s=SECRET" / "https:" / "me@b" / "t.csv").write_text(text)
-    odd = f"{tmp_path}/s=*/https:/me@b/*.csv"
+    odd = f"{tmp_path}/s=*/*/*/*.csv"
     for table in (pattern, *(ln.Table(own, partitions=["s"]) for own in (pattern, odd))):
         with pytest.raises(TableError) as refusal:
             opened(table, Columns(["a"]))
@@ -339,7 +339,9 @@ def test_folders_alone_may_be_asked_of_text_and_have_a_value_a_row(tmp_path, hea
         given = ln.Table(f"{tmp_path}/*/*.{suffix}", partitions=["s"])
         assert texts(given, "s") == [("CA",)] * 2 + [("TX",)] * 3
     plan = ln.plan(ln.Histogram("s", ["TX", "CA"]), budget=ln.zcdp(1e6), relation="add_remove")
-    assert plan.release(given)["s"].round().tolist() == [3, 2]
+    account = ln.Ledger.create(tmp_path / "paid.ledger", "states", ln.zcdp(1e6))
+    assert plan.release(given, account)["s"].round().tolist() == [3, 2]
+    assert [entry.note for entry in account.entries()] == ["1 marginal of 1 attribute"]
 
 
 # ---------------------------------------------------------------- addresses

@@ -75,7 +75,9 @@ class MarginalView(AbstractView[Marginals]):
     def note(self) -> str:
         """What a ledger says of the release."""
         question = self.question
-        return f"{question.count:,} marginals of {len(question.attributes)} attributes"
+        count, width = question.count, len(question.attributes)
+        of = f"{width} attribute{'s' * (width != 1)}"
+        return f"{count:,} marginal{'s' * (count != 1)} of {of}"
 
     @property
     def _totals(self) -> MarginalTotals:
