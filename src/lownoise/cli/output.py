@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import os
+import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
@@ -69,7 +71,7 @@ def claimed(folder: Path | None, names: tuple[str, ...]) -> Iterator[None]:
             raise FileError(f"file={error.filename} exists; give --out a new folder") from None
         except OSError as error:
             raise FileError(
-                f"folder={folder} cannot be written ({error.strerror}); give --out another",
+                f"folder={folder} cannot be written ({error.strerror}); give another folder",
             ) from None
         yield
     finally:
@@ -88,6 +90,21 @@ def unused(folder: Path) -> Path:
         number += 1
         found = folder.with_name(f"{folder.name}-{number}")
     return found
+
+
+def unwritten(error: OSError) -> str:
+    """Return what is wrong where standard output cannot be written, and drop what it holds.
+
+    Raises:
+        OSError: the same, where it is of a file.
+        SystemExit: where whoever read standard output is gone, as `head` is.
+    """
+    if error.filename is not None:
+        raise error
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if isinstance(error, BrokenPipeError):
+        sys.exit(1)
+    return f"standard output cannot be written ({error.strerror}); send it where there is room"
 
 
 def show(what: str) -> None:
