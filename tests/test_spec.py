@@ -93,6 +93,22 @@ def test_add_remove_with_dropping(tmp_path):
     assert read_spec(written(tmp_path, text)).plan().terms.question.drops_missing
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ('""', "data.path: is an empty path; name a file"),
+        ('["t.csv", ""]', "data.path: is an empty path; name a file"),
+        (r'"a\nb=hunter2"', "data.path: is a text of several lines, and no path"),
+        ('"https://me:hunter2@office.example/t.parquet"', "data.path: is an address with a user"),
+    ],
+)
+def test_what_is_wrong_with_a_path_is_said_and_the_path_is_not(tmp_path, path, said):
+    with pytest.raises(SpecError) as refusal:
+        read_spec(written(tmp_path, GOOD.replace('"t.csv"', path)))
+    assert said in str(refusal.value)
+    assert "hunter2" not in str(refusal.value)
+
+
 def test_every_mistake_is_reported_at_once_with_its_path(tmp_path):
     text = """
     colour = 1

@@ -582,6 +582,7 @@ def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
     [
         (lambda f: f / "absent.csv", "is no file"),
         (lambda f: f, "is a folder without Parquet files"),
+        (lambda _: "", "is an empty path; name a file"),  # pathlib's name of the folder one is in
         (lambda f: _file(f / "t.xlsx", b"x"), "unknown ending"),
         (lambda f: _file(f / "t.parquet", b"SECRET-17"), "cannot be read"),
         (lambda f: _file(f / "t.csv.gz", b"SECRET-17"), "cannot be read"),

@@ -95,6 +95,8 @@ class Table:
                     "a frame or an Arrow table"
                 )
             shown = f"table[{number}]" if several else "table"
+            if not own:  # pathlib takes it for the folder that one is in
+                raise TableError(f"{shown} is an empty path; name a file, a pattern or a folder")
             if "\n" in own:
                 raise TableError(
                     f"{shown} is a text of several lines, and no path; write it to a file"
@@ -220,8 +222,8 @@ def found_files(table: Table) -> list[File]:
         return _in_folder(table, path)
     if not has_magic(shown):
         raise TableError(
-            f"table={shown} is no file; give the path of a CSV, Parquet or DuckDB file, a pattern, "
-            "or a folder of Parquet files"
+            f"table={shown} is no file; give the path of a CSV, JSON lines, Parquet, Arrow or "
+            "DuckDB file, a pattern, or a folder of Parquet files"
         )
     paths = sorted(own for own in map(Path, glob(shown, recursive=True)) if own.is_file())  # noqa: PTH207 (of any root)
     if not paths and not (table.partitions and _public(path).is_dir()):

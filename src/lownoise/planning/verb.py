@@ -110,7 +110,8 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
     if not isinstance(question, AbstractQuestion) or question.parts.gaussian is None:
         raise PlanError(
             f"question={type(question).__name__} is no question; give ln.Mean(…), "
-            "ln.Marginals(…), ln.Queries(…) or ln.Parity(…), or several in a list",
+            "ln.Sum(…), ln.Moments(…), ln.Marginals(…), ln.Queries(…), ln.Parity(…) or another, or "
+            "several in a list",
         )
     _check_mechanism(request)
     gaussian: Callable[[Any, Request], Plan] = resolved(question.parts.gaussian)

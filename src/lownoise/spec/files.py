@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast, final
@@ -135,7 +136,7 @@ def _path(given: object) -> Path | str | tuple[Path | str, ...]:
     try:
         table = Table(cast("Any", given))
     except TableError as error:
-        raise mistaken([((), str(error).partition("=")[2], None)]) from None
+        raise mistaken([((), re.sub(r"^table(\[\d+\])?[= ]", "", str(error)), None)]) from None
     paths = table.path if isinstance(table.path, tuple) else (table.path,)
     found = tuple(str(own) if "://" in str(own) else Path(own) for own in paths)
     return found if isinstance(given, list) else found[0]
