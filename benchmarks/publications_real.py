@@ -19,6 +19,7 @@ import argparse
 import importlib.util
 import json
 import subprocess
+import sys
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,11 +65,14 @@ class Real:
 
 def packaged(package: str, file: str) -> Path | None:
     found = importlib.util.find_spec(package)
-    return None if found is None or found.origin is None else Path(found.origin).parent / file
+    if found is None or found.origin is None:
+        print(f"{file} is skipped; pip install {package}", file=sys.stderr)
+        return None
+    return Path(found.origin).parent / file
 
 
 def real_tables() -> Iterator[Real]:
-    """Yield what is installed."""
+    """Yield what is installed, and say of what is not that it is skipped."""
     adult = pd.read_csv(ADULT)
     adult["education"] = adult.pop("education-num")
     two = {"age": (0.0, 84.0), "hours-per-week": (0.0, 98.0)}

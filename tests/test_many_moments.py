@@ -13,6 +13,8 @@ import lownoise as ln
 from lownoise.certificate import FlipDual, OracleDual
 from lownoise.errors import FileError, PlanError
 from lownoise.release.moments import MomentAnswers
+from lownoise.report import render_html, sections
+from lownoise.report.mean import _decimals
 from lownoise.sensitivity.factors import SHAPES, BlockShape, DenseShape
 from lownoise.sets.bodies import LiftedOracle, MomentSet, OracleDifferences
 from lownoise.sets.bodies.moment_forms import apart_up, moments_up
@@ -383,10 +385,29 @@ def test_correlations_of_ten_columns_are_printed_as_a_matrix():
     release = plan.release(pd.DataFrame(x, columns=names))
     lines = str(release).splitlines()
     row = next(line for line in lines if line.split()[:3] == ["10", "column", "9"])
-    expected = [f"{own:.2f}" for own in release.moments.correlation[9, :9]]
-    assert [f"{float(own.replace('−', '-')):.2f}" for own in row.split()[3:]] == expected
-    assert float(expected[0]) < -0.9
+    expected = [round(own, 2) for own in release.moments.correlation[9, :9].tolist()]
+    assert [float(own.replace("−", "-")) for own in row.split()[3:]] == expected
+    assert expected[0] < -0.9
     assert max(map(len, lines)) <= 80
+    every = [part for section in sections(release) for part in section.parts]
+    (found,) = [part for part in every if getattr(part, "shares", ())]
+    assert not any(float(own.replace("−", "-")) == 0 and "−" in own for own in row.split()[3:])
+    shares = np.array(found.shares)[:, 1:]
+    assert shares == pytest.approx(np.tril(release.moments.correlation, -1)[:, :-1])
+    page = render_html(sections(release))
+    shaded = f"{45 * abs(release.moments.correlation[9, 0]):.0f}%"
+    assert f'<td class="below" style="--share: {shaded}">{row.split()[3]}</td>' in page
+
+
+def test_a_correlation_that_rounds_to_none_has_no_sign():
+    assert [_decimals(own) for own in (-0.004, 0.004, -0.006, -1.0, 0.5, math.nan)] == [
+        ".00",
+        ".00",
+        "−.01",
+        "−1.00",
+        ".50",
+        "none",
+    ]
 
 
 def test_moments_are_parts_of_compounds():

@@ -236,6 +236,22 @@ def test_an_arrow_file_is_read_by_its_schema(tmp_path, kind):
         opened(path, Columns(["list"]))
 
 
+def test_what_is_named_like_an_arrow_file_and_is_none_says_what_it_is(tmp_path):
+    table, path = pa.table({"a": [0.5, 1.0]}), tmp_path / "t.arrow"
+    with pa.ipc.new_stream(path, table.schema) as stream:
+        stream.write_table(table)
+    with pytest.raises(TableError, match=r"t\.arrow is an Arrow stream.*give .*open_stream"):
+        opened(path, Columns(["a"]))
+    read = pa.ipc.open_stream(path).read_all()  # what the message says
+    assert opened(read, Columns(["a"])).kinds(["a"]) == ("numbers",)
+    path.write_bytes(b"FEA1" + bytes(64) + b"FEA1")
+    with pytest.raises(TableError, match=r"Feather file of version 1.*feather\.read_table"):
+        opened(path, Columns(["a"]))
+    path.write_bytes(b"ARROW2" + bytes(64))
+    with pytest.raises(TableError, match="cannot be read; check that it is a readable"):
+        opened(path, Columns(["a"]))
+
+
 def test_what_the_engine_reads_as_something_else_in_parquet_is_refused(tmp_path):
     """It takes the second of two names that differ in case for a third, and digits for floats."""
     wide = pa.array([Decimal("1.5")], pa.decimal256(50, 3))

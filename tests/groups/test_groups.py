@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.publications_real import packaged
 
 import lownoise as ln
 from cases import MEMBERS
@@ -424,6 +425,12 @@ def test_less_noise_is_charged_more():
         (lambda: ln.Mean(["x"], ln.Box([0], [1]), by="sex"), "^by is no mapping"),
         (lambda: ln.Sum(["x"], ln.Box([0], [1]), by={"g": []}), r"^by\['g'\] lists no category"),
         (lambda: ln.Count({"g": ["a", "a"]}), r"^by\['g'\] lists 'a' twice"),
+        (lambda: asked(by={"g": ["T", "yes"]}, way=1), r"^by\['g'\] lists 'T' and 'yes', both 1"),
+        (lambda: ln.Count({"g": ["007", "7"]}), r"^by\['g'\] lists '007' and '7', both 7"),
+        (lambda: ln.Histogram("x", ["T", "1"]), r"^Histogram.categories lists 'T' and '1', both"),
+        (lambda: ln.Distribution("x", [0, 1], by={"g": ["T", "1"]}), r"^by\['g'\] lists 'T' and"),
+        (lambda: asked(outside={"h": "drop"}),
+         "^outside names 'h', no attribute; name some of 'sex', 'region'$"),
         (lambda: ln.Mean(["x"], ln.Box([0], [1]), by={"a": 2}, way=1, group_weights=[1]),
          r"^group_weights has shape \(1,\)"),
         (lambda: ln.Sum(["x"], ln.Box([0], [1]), by={"a": 2}, sets=[["b"]]), r"^sets\[0\]: 'b'"),
@@ -623,3 +630,12 @@ def test_margins_of_many_attributes_take_a_sum_of_whole_arrays_each():
     assert release.groups("g3", "g7").counts == pytest.approx([5, 0, 0, 4], abs=0.5)
     with pytest.raises(QuestionError, match="answers; ask for at most"):
         ln.Mean(["x"], ln.Box([0], [1]), by={f"g{i}": 2 for i in range(20)}, way=10)
+
+
+def test_a_table_that_a_benchmark_skips_is_said_to_be(capsys):
+    assert packaged("no_such_package_of_tables", "data/visits.csv") is None
+    assert capsys.readouterr().err == (
+        "data/visits.csv is skipped; pip install no_such_package_of_tables\n"
+    )
+    assert packaged("lownoise", "errors.py").is_file()
+    assert not capsys.readouterr().err

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from lownoise.errors import PlanError
 from lownoise.sets.bodies import BallMomentSet, LiftedOracle, MomentSet, OracleDifferences
 from lownoise.sets.norms import ImageNorm
 from lownoise.sets.unit_balls import NormBall
@@ -126,3 +127,12 @@ def test_a_box_of_many_columns_has_an_ellipsoid_too():
         box = ln.Box([-1] * d, [1] * d)
         made = [planned(box, "add_remove", mechanism=m) for m in ("ellipsoid", "laplace")]
         assert made[0].error < 0.9 * made[1].error
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_a_refusal_of_k_norm_noise_names_no_class(relation):
+    with pytest.raises(PlanError) as refused:
+        planned(ln.Box([0, 0, 0], [1, 1, 1]), relation, mechanism="k_norm")
+    assert "all that one neighbour can change" in str(refused.value)
+    assert "another mechanism" in str(refused.value)
+    assert "Oracle" not in str(refused.value)

@@ -111,7 +111,7 @@ def test_groups_have_a_column_an_attribute_and_moments_their_variances():
     assert [c.heading for c in means.columns[:3]] == [RUDE[2], "old", "Count"]
     assert means.rows[0][:2] == (RUDE[0], "0")
     own = release("moments")
-    counts, variances, correlations = parts("moments")
+    counts, variances, correlations, sums = parts("moments")
     assert [c.heading for c in counts.columns[1:]] == ["Count", *(f"Mean of {c}" for c in COLUMNS)]
     assert len(parts("moments", Chart)) == 2  # of columns, and not of their products
     groups = list(own.moments.groups("old").values())
@@ -123,6 +123,10 @@ def test_groups_have_a_column_an_attribute_and_moments_their_variances():
     assert ends(variances) == pytest.approx(np.array(expected), nan_ok=True)
     expected = [[[g.correlation[0, 1], *g.correlation_interval()[0, 1]]] for g in groups]
     assert ends(correlations) == pytest.approx(np.array(expected), nan_ok=True)
+    shown = own.groups("old")
+    assert [c.heading for c in sums.columns[1:]] == [f"sum({c})" for c in COLUMNS]
+    assert ends(sums)[..., 0] == pytest.approx(shown.sums[:, : len(COLUMNS)])
+    assert ends(sums)[..., 1:] == pytest.approx(shown.sum_intervals[:, : len(COLUMNS)])
 
 
 def test_plans_name_what_is_left_out_in_the_same_words_whatever_a_table_holds():

@@ -54,7 +54,7 @@ def test_a_damaged_file_is_refused(name):
 def test_orders_that_are_none_are_refused():
     for ordered, said in (
         ({"t": "suffix"}, "suffix"),
-        ({"x": "prefix"}, "not in sizes"),
+        ({"x": "prefix"}, "ordered names 'x', no attribute; name some of '"),
         (["t"], "no mapping"),
         ({"t": 3}, "unknown"),
     ):

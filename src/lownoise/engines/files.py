@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     from lownoise.engines.source import Columns
     from lownoise.engines.tables import File
 
+# how files begin that have an Arrow file's name and are none: what they are, how they are read
+_NO_ARROW_FILES = {
+    b"\xff\xff\xff\xff": ("an Arrow stream", "pyarrow.ipc.open_stream(path).read_all()"),
+    b"FEA1": ("a Feather file of version 1", "pyarrow.feather.read_table(path)"),
+}
 _DIGITS = 38  # of decimals in 128 bits
 # texts that spell numbers, but for the one point or comma in them
 _COMMA, _POINT = (rf"^[-+0-9eE_ \t\n\v\f\r]*{c}[-+0-9eE_ \t\n\v\f\r]*$" for c in (",", r"\."))
@@ -184,6 +189,13 @@ def _arrow(columns: Columns) -> _Format:
     own = list(columns.names)
 
     def opened(file: File) -> Any:  # noqa: ANN401
+        with file.path.open("rb") as own_bytes:
+            found = _NO_ARROW_FILES.get(own_bytes.read(4))
+        if found is not None:
+            raise TableError(
+                f"table={file.shown} is {found[0]}, and no Arrow file; give {found[1]}, or write "
+                "that by pyarrow.feather.write_feather"
+            )
         return pa.ipc.open_file(pa.OSFile(str(file.path)))
 
     def types(file: File) -> list[Any]:

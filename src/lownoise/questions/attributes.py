@@ -254,10 +254,15 @@ def _policies(outside: object, sizes: Mapping[str, object]) -> dict[str, object]
         )
     for name in outside:
         if name not in sizes:
-            raise QuestionError(
-                f"outside names {quoted(name)}, which is not in sizes; name attributes"
-            )
+            raise _unnamed("outside", name, sizes)
     return {name: outside.get(name, "drop") for name in sizes}
+
+
+def _unnamed(field: str, name: object, sizes: Mapping[str, object]) -> QuestionError:
+    # which argument lists the attributes differs by question: they are named themselves
+    known = ", ".join(quoted(own) for own in list(sizes)[:_MOST_SHOWN])
+    more = ", …" * (len(sizes) > _MOST_SHOWN)
+    return QuestionError(f"{field} names {quoted(name)}, no attribute; name some of {known}{more}")
 
 
 def _orders(ordered: object, sizes: Mapping[str, object]) -> dict[str, Order]:
@@ -271,9 +276,7 @@ def _orders(ordered: object, sizes: Mapping[str, object]) -> dict[str, Order]:
     found: dict[str, Order] = {}
     for name, kind in ordered.items():
         if name not in sizes:
-            raise QuestionError(
-                f"ordered names {quoted(name)}, which is not in sizes; name attributes"
-            )
+            raise _unnamed("ordered", name, sizes)
         allowed = [k for k in ORDERS if isinstance(kind, str) and k == kind]
         if not allowed:
             raise QuestionError(

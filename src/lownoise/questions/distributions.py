@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.errors import QuestionError, quoted
+from lownoise.questions.attributes import check_labels
 from lownoise.questions.marginals import Marginals
 from lownoise.questions.mean import Mean
 from lownoise.questions.wording import called
@@ -129,7 +130,9 @@ def Count(  # noqa: N802 (as above)
     if way is None and sets is None and isinstance(by, Mapping):
         sets = [list(by)]
     with called({"sizes": "by", "Marginals.": ""}):
-        return Marginals(by, way=way, sets=sets, outside=outside)
+        found = Marginals(by, way=way, sets=sets, outside=outside)
+        check_labels(found.attributes)
+    return found
 
 
 def _of_column(
@@ -154,12 +157,14 @@ def _of_column(
     sets = [[column], [column, *groups]] if groups else [[column]]
     own = "Distribution.edges" if ordered else "Histogram.categories"
     with called({f"sizes[{quoted(column)}]": own, "sizes": "by"}):
-        return Marginals(
+        found = Marginals(
             {column: categories, **groups},
             sets=sets,
             outside=outside,
             ordered={column: "prefix"} if ordered else None,
         )
+        check_labels(found.attributes)
+    return found
 
 
 def Moments(  # noqa: N802 (a question, as people name it)

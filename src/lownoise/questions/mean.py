@@ -15,6 +15,7 @@ from lownoise.errors import FileError, QuestionError, quoted
 from lownoise.kinds import Field
 from lownoise.numbers.arrays import vector
 from lownoise.numbers.readable import readable
+from lownoise.questions.attributes import check_labels
 from lownoise.questions.encoding import QUESTION, QUESTIONS, AbstractQuestion, Parts
 from lownoise.questions.marginals import Marginals
 from lownoise.questions.wording import called
@@ -346,7 +347,9 @@ def groups_of(
     if way is None and sets is None and isinstance(by, Mapping):
         sets = [list(by)]
     with called({"sizes": "by", "Marginals.weights": "group_weights", "Marginals.": ""}):
-        return Marginals(by, way=way, sets=sets, weights=weights, outside=outside)
+        found = Marginals(by, way=way, sets=sets, weights=weights, outside=outside)
+        check_labels(found.attributes)
+    return found
 
 
 def _point(values: ArrayLike, domain: AbstractDomain, field: str) -> Vector:

@@ -153,7 +153,30 @@ class GroupsView(AbstractView):
             parts.append(Prose(RATIO, label="means", note=True))
         if self._moments:
             parts += self._variances(cells)
+        if counted:
+            parts.append(self._sums(cells))
         return Section("answers", "Answers", tuple(parts))
+
+    def _sums(self, cells: Sequence[tuple[str, ...]]) -> Table:
+        """Return the sums that means are made of.
+
+        Args:
+            cells: what each group is called.
+        """
+        sums = [own for own in self.table.answers() if own.kind == "sum"][: len(self._read)]
+        kept = sums[:_MOST_COLUMNS]
+        beside = [estimates(own.estimates, own.intervals) for own in kept]
+        return Table(
+            columns=(
+                *(Column(shown(name), "name") for name in self.table.by or ("Rows",)),
+                *(Column(shown(own.name), "estimate", self.level) for own in kept),
+            ),
+            rows=tuple((*own, *row) for own, *row in zip(cells, *beside, strict=True))[:MOST_ROWS],
+            caption=f"In each column’s unit, with {self.percent} intervals.",
+            title="What means are made of, beside the counts: the sums",
+            hidden=max(len(cells) - MOST_ROWS, 0),
+            rest="{hidden} more groups; release.groups(…) has all.",
+        )
 
     def _variances(self, cells: Sequence[tuple[str, ...]]) -> Iterator[Part]:
         """Yield what follows from the moments of each group: variances, and correlations.

@@ -377,12 +377,14 @@ def _correlations(names: list[str], correlation: Vector) -> Table:
         (f"{i + 1} {name}", *(_decimals(own) for own in correlation[i, :i]))
         for i, name in enumerate(names)
     ]
+    shares = np.tril(np.nan_to_num(correlation), -1).tolist()
     return Table(
         columns=(Column("Column", "name"), *(Column(f"{i}") for i in range(1, len(names)))),
         rows=tuple(row + ("",) * (len(names) - len(row)) for row in rows),
         caption="Of each column with those before it, by their numbers; cut to −1 and 1.",
         title="Correlations at a glance",
         terminal=len(names),
+        shares=tuple((0.0, *own[:-1]) for own in shares),
     )
 
 
@@ -390,7 +392,8 @@ def _decimals(value: float) -> str:
     """Return a correlation as tables of these have it, without its 0 before the point."""
     if np.isnan(value):
         return "none"
-    return f"{value:.2f}".replace("-", "−").replace("0.", ".", 1)
+    said = f"{round(value, 2) + 0.0:.2f}"  # which is no −0
+    return said.replace("-", "−").replace("0.", ".", 1)
 
 
 def variance_ratio(own: Vector, other: Vector) -> float:

@@ -95,6 +95,8 @@ class Table:
             printed briefly too, where it is exactly so many.
         folded: what a reader opens to see it, "" where it is always seen.
         own: which row is this plan's among others', where that is told.
+        shares: from −1 to 1, how strongly each cell of a row is shaded on a page, in the colour of
+            its sign; empty where none is.
     """
 
     columns: tuple[Column, ...]
@@ -106,6 +108,7 @@ class Table:
     terminal: int = 0
     folded: str = ""
     own: int | None = None
+    shares: tuple[tuple[float, ...], ...] = ()
 
     @property
     def headed(self) -> bool:

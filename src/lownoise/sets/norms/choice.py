@@ -80,8 +80,8 @@ def chosen(body: AbstractBody, distance: float) -> AbstractNorm:
     own = body.projected(moving)
     if own is None:
         raise PlanError(
-            f"{type(body).__name__} does not move in {body.dimension - moving.size} of its "
-            f"{body.dimension} coordinates; leave those out of the question",
+            f"no neighbour changes {body.dimension - moving.size} of {body.dimension} answers; "
+            "leave those out of the question",
         )
     return PlacedNorm(own.norm(distance), moving, body.dimension)
 
@@ -89,9 +89,9 @@ def chosen(body: AbstractBody, distance: float) -> AbstractNorm:
 def unknown(body: AbstractBody) -> PlanError:
     """Return the refusal of a body that no sampler is known for."""
     return PlanError(
-        f"no exact sampler is known for {type(body).__name__} in "
-        f"{body.dimension} dimensions; use (ε, δ), or a domain that is a box, a "
-        "ball, an ellipsoid or a short list of points",
+        "no exact sampler is known for all that one neighbour can change, in "
+        f"{body.dimension} dimensions; use another mechanism or (ε, δ), or ask for means over a "
+        "box, a ball, an ellipsoid or a short list of points",
     )
 
 
