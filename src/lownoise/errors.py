@@ -22,9 +22,13 @@ _ADDRESS = re.compile(
 # MotherDuck's addresses, with a token behind "?", have no slash
 _SCHEME = re.compile(r"[A-Za-z0-9+.-]{2}:/|\A(?:md|motherduck):")
 _SECRET = re.compile(r"[\s@?#]")
-# as strings that connect to a database have them, and addresses whose scheme was left out
-_KEY = r"(?i:password|passwd|pwd|secret|token|credential|signature|sig|(?:account|access|api)_?key)"
-_KEYED = re.compile(rf"({_KEY}[ ]?=)(?:.*?{_ON})", re.DOTALL)
+# as strings that connect to a database have them, with white space that messages may have escaped,
+# and addresses whose scheme was left out
+_KEY = (
+    r"(?i:pass(?:word|phrase|wd)|pwd|secret|token|credential|signature|sig|"
+    r"(?:account|access|api)_?key)"
+)
+_KEYED = re.compile(rf"({_KEY}(?:\s|\\[tnrfv]){{0,99}}=)(?:.*?{_ON})", re.DOTALL)
 _USER = re.compile(r"((?:\A|[/\\=\s])[^\s/\\:@=]{2,}):[^\s/\\@]{1,1000}@")
 
 

@@ -382,6 +382,8 @@ ADDRESSES = [
     f"https://office.example/a\nb.parquet?key={KEY}",
     f"https://me:1\n{KEY}@office.example/t.parquet",
     f"host=office user=me password={KEY} dbname=people",
+    f"host=office password \t = {KEY}",  # as libpq reads it
+    f"passphrase={KEY}",
     f"Driver={{SQL Server}};Server=office;Uid=me;PWD = {KEY}",
     f"AccountName=me;AccountKey={KEY};EndpointSuffix=office.example",
     f"office.example/t.parquet?X-Amz-Signature={KEY}&X-Amz-Expires=9",
