@@ -15,7 +15,7 @@ import pytest
 
 import lownoise as ln
 import lownoise_check as checker
-from lownoise.certificate import SignsDual
+from lownoise.certificate import SignsDual, SquaresDual
 from lownoise.errors import PlanError
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import ImageBody, beside_a_count, off_middle, signed
@@ -153,6 +153,43 @@ def test_leaning_signs_prove_what_their_corners_do(order):
     known = np.sum(np.linalg.svd(root, compute_uv=False)) / math.sqrt(np.linalg.norm(c, q))
     found = SignsDual(means, c).least(body, order, np.ones(d))
     assert known * (1 - 1e-9) <= found <= known * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("of_count", [1.0, -0.3, 0.0])
+@pytest.mark.parametrize("place", [0, 3])
+def test_signs_beside_a_count_have_the_moments_of_their_values(place, of_count):
+    """Of all corners ±(x, 1), the count in any column: the mean of x and its covariance."""
+    rng = np.random.default_rng(5)
+    k, d = 4, 3
+    dense = np.vstack([rng.standard_normal((d, k)), np.where(np.arange(k) == place, 2.0, 0.0)])
+    means = rng.uniform(-1, 1, k)
+    means[place] = of_count
+    body, c = ImageBody(dense, NormBall(k, math.inf)), np.ones(d + 1)
+    signs = np.array(list(itertools.product((-1, 1), repeat=k)))
+    values = signs[:, [place]] * (signs @ dense[:-1].T)
+    for dual, b in ((SignsDual(means, c), means), (SquaresDual(np.ones(k), c), 0 * means)):
+        chances = np.prod((1 + signs * b) / 2, axis=1)
+        mean, found = chances @ values, dual.moments(body, counted=True)
+        assert found.mean == pytest.approx(mean, rel=1e-12, abs=1e-12)
+        covariance = (values - mean).T @ (chances[:, None] * (values - mean))
+        assert found.rows.T @ found.rows == pytest.approx(covariance, rel=1e-12, abs=1e-12)
+        with pytest.raises(PlanError, match="fit their image"):
+            dual.moments(ImageBody(dense[[0, 1, 3, 2]], body.base), counted=True)
+
+
+def test_means_by_groups_of_many_ranges_about_another_point_are_planned():
+    """Of 14 columns and a public number of rows, whose evidence is on signs that lean."""
+    question = ln.Mean(
+        [f"x{i}" for i in range(WIDE)],
+        ln.Box([0] * WIDE, [1] * WIDE),
+        by={"g": 3},
+        outside={"g": 0},
+        center=[0.3] * WIDE,
+    )
+    plan = ln.plan(question, budget=ln.zcdp(0.1), relation="substitute", size=50, order=math.inf)
+    assert isinstance(plan.terms.evidence.values, SignsDual)
+    assert 0 < plan.certificate.gap < 0.02
+    assert ln.verify(plan.to_json())
 
 
 def test_leaning_signs_fit_cubes_alone():

@@ -139,6 +139,18 @@ def nothing(dimension: int, *, counted: bool) -> Moments:
     return Moments(np.zeros((0, dimension)), none, none)
 
 
+def count_column(dense: Vector) -> int:
+    """Return the one column of an image of lifted values that has a count.
+
+    Raises:
+        PlanError: where it is none of them.
+    """
+    found = np.flatnonzero(dense[-1])
+    if found.size != 1:
+        raise PlanError("evidence of values and a count does not fit their image; solve again")
+    return int(found[0])
+
+
 class AbstractDual(ABC):
     """Evidence about a body: a measure on it, and query weights c ≥ 0, one an answer."""
 

@@ -17,6 +17,7 @@ from lownoise.certificate.evidence import (
     QUERY_WEIGHTS,
     AbstractDual,
     Moments,
+    count_column,
     moments_of_points,
     nothing,
     weighed,
@@ -326,8 +327,9 @@ class SquaresDual(AbstractDual):
         if not counted:
             return Moments(rows, np.zeros(d), growth(9) * (root @ np.abs(dense.T)))
         # the signs of all but the count are drawn at random: the mean is what the count brings
-        off = growth(9) * (root @ np.abs(dense.T) + np.abs(dense[:, -1]))
-        return Moments(rows[:-1], dense[:, -1].copy(), off)
+        alone = count_column(changes.dense)
+        off = growth(9) * (root @ np.abs(dense.T) + np.abs(dense[:, alone]))
+        return Moments(np.delete(rows, alone, axis=0), dense[:, alone].copy(), off)
 
     def points_needed(self, changes: ImageBody, answers: int) -> int:
         """Return as many sign vectors as a Hadamard matrix has rows, where √z is in the base."""

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate.evidence import EVIDENCE, QUERY_WEIGHTS, AbstractDual, Moments
+from lownoise.certificate.evidence import (
+    EVIDENCE,
+    QUERY_WEIGHTS,
+    AbstractDual,
+    Moments,
+    count_column,
+)
 from lownoise.certificate.witness import Dyadic
 from lownoise.kinds import VECTOR, Field
 from lownoise.numbers.rounding import growth, shrunk
@@ -57,16 +63,23 @@ class SignsDual(AbstractDual):
         return changes
 
     def moments(self, changes: AbstractBody, *, counted: bool = False) -> Moments:
-        """Return F·b, and the columns of F times the deviations of the signs, one a row."""
+        """Return F·b, and the columns of F times the deviations of the signs, one a row.
+
+        A lifted value and its count are alike up to the sign of the one column that has a count:
+        the other signs of the value are each times that one.
+        """
         dense, b = self._image(changes).dense, self.means
-        if counted:
-            raise self.misfit()
         # 1 − b² as a product of exact factors, or nearly: what is left is rounded relatively
-        deviations = np.sqrt(shrunk((1 - np.abs(b)) * (1 + np.abs(b)), 2.0**-48))
-        rows = np.vstack([dense @ b, deviations[:, None] * dense.T])
+        kept = np.sqrt(shrunk((1 - np.abs(b)) * (1 + np.abs(b)), 2.0**-48))
+        d, far, mean = changes.dimension - counted, 1.0, np.zeros_like(b)
+        if counted:
+            alone = np.arange(b.size) == count_column(dense)
+            far, mean = float(kept[alone][0]), np.where(alone, 1.0, b * b[alone])
+            b, kept, dense = np.where(alone, 0.0, b), np.where(alone, 0.0, kept), dense[:d]
+        rows = np.vstack([far * (dense @ b), kept[:, None] * dense.T])
         size = np.abs(dense)
-        off = growth(b.size + 9) * (size @ np.abs(b)) + growth(9) * (size @ deviations)
-        return Moments(rows, np.zeros(changes.dimension), off)
+        off = growth(b.size + 9) * (size @ (np.abs(b) + np.abs(mean))) + growth(9) * (size @ kept)
+        return Moments(rows, dense @ mean, off)
 
     def square(self, changes: AbstractBody) -> Square:
         """Return FbbᵀFᵀ + F diag(1 − b²) Fᵀ, and the mass 1, times the same number."""
