@@ -6,8 +6,9 @@
 Errors are ‖standard deviations‖₂ under `add_remove`. A total is a sum about the center plus the
 center times the count; "Laplace" has the same ρ in even parts. "gap" is what the certificate
 leaves, "plan" seconds. Boxes of many columns come last, whose noise is searched for. A second table
-is of totals by groups where records become others. With `--least` totals and moments by few groups
-stand beside the least noise of any shape, by the general solver on all pairs of listed records.
+is of totals by groups where records become others. With `--least` totals, means and moments by few
+groups stand beside the least noise of any shape, by the general solver on all pairs of listed
+records.
 """
 
 from __future__ import annotations
@@ -112,16 +113,29 @@ TOTALS = {
 }
 
 
+UNIT = np.array([*itertools.product((0, 1), repeat=2)])
+MEANS = {
+    "means of 3 one-hot": (ln.Points(np.eye(3)), np.eye(3)),
+    "means of 2, off": (ln.Box([0, 0], [1, 1]), UNIT),
+}
+OFF = {"means of 2, off": [0.3, 0.3]}  # about another point than the middle
+
+
 def least() -> None:
     """Print how far noise is above the least of any shape, that above the bound, and the gap."""
     print(f"{'values':<24}{'groups':<18}{'p':>5}{'over least':>12}{'least/bound':>13}{'gap':>9}")
-    for name, (domain, records) in (TOTALS | MOMENTS).items():
+    for name, (domain, records) in (TOTALS | MEANS | MOMENTS).items():
         columns = [f"x{i}" for i in range(domain.dimension)]
         for shape, asks in FEW.items():
             told = {**asks, "outside": dict.fromkeys(asks["by"], 0)}
-            asked = ln.Sum if name in TOTALS else ln.Moments
+            asked = ln.Sum if name in TOTALS else ln.Moments if name in MOMENTS else ln.Mean
+            if name in OFF:
+                told["center"] = OFF[name]
             question: Any = asked(columns, domain, **told)
             values = records.astype(np.float64)
+            if name in MEANS:
+                about = values - question.mean.center
+                values = np.hstack([about, np.ones((len(about), 1))])
             if name in MOMENTS:
                 pairs = np.triu_indices(domain.dimension)
                 products = (values[:, :, None] * values[:, None, :])[:, pairs[0], pairs[1]]

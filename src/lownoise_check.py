@@ -995,7 +995,7 @@ def check_groups(file: File) -> None:  # of means or totals in groups: a table o
     totals = question["kind"] == "sum_by_groups"
     if totals and not file.counted:
         undecided("totals by groups of a public number of records")
-    noise = fields(terms["noise"], "noise", "values deviations")
+    noise = fields(terms["noise"], "noise", "values deviations" + " diameter" * (not file.counted))
     evidence = fields(terms["evidence"], "evidence", "values tables" + " apart" * (not file.counted))
     mean = one_mean(of_kind(question["total"], "question.total", "sum", "mean")["mean"] if totals else question["mean"])
     groups = Tables(of_kind(question["groups"], "question.groups", "marginals", "attributes weights way sets"))
@@ -1006,12 +1006,15 @@ def check_groups(file: File) -> None:  # of means or totals in groups: a table o
         holds = own.covers(file.limit / groups.whole)
     elif groups.dropping:
         false("rows outside the categories would change the size, which is public")
-    else:  # a record goes to another group, or changes within one: two proofs of `docs/theory.md`
+    else:  # a record changes within a group, by D at most, or goes to another: by two proofs each of `docs/theory.md`
         h, other = groups.whole, 2 * (groups.whole - groups.least(groups.rates))
-        within = file.limit / (4 * h) + 1 / own.variances[-1]
+        far, moved = file.limit / h, file.limit / max(2 * h, other)
+        if "diameter" in noise:  # D, and what is left beside it where records change their groups
+            far = single(noise["diameter"], "noise.diameter") ** 2
+            moved = max(file.limit - max(h - other / 2, ZERO) * far, ZERO) / other
         apart = Records(mean, noise["values"], "kind drops_missing", False, True)  # two of a group: counts stay
-        holds = own.covers(file.limit / max(2 * h, other)) and (
-            shows(partial(own.covers, within)) or apart.covers(own.noise, 0, file.limit / h))
+        holds = h * far <= file.limit and own.covers(moved) and (
+            shows(partial(own.covers, far / 4 + 1 / own.variances[-1])) or apart.covers(own.noise, 0, far))
     file.say("no change by one neighbour has more than μ", holds)
     margins, told = groups.margins(), file.derived["groups"]
     if any(x["by"] != [groups.names[i] for i in row] for x, row in each(told, margins)):

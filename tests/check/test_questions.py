@@ -144,13 +144,31 @@ def test_of_groups_of_a_public_size_all_but_the_lower_bounds_is_decided(of, orde
         assert status == FALSE
         short = ("FALSE  no change by one neighbour", "FALSE  noise, or evidence, is short")
         assert any(own.startswith(short) for own in lines), (path, lines)
+    known = "diameter" in json.loads(text)["terms"]["noise"]
+    assert known or (of, order) != ("points", np.inf)
     for path, change in (
+        *[((*HERE, "diameter"), lambda x, by=by: x * by) for by in (1 - 1e-6, 1 + 1e-6) if known],
         (("derived", "groups", 0, "standard_deviation"), lambda own: scaled(own, 1 - 1e-6)),
         (("derived", "certificate", "upper"), lambda own: own * (1 - 1e-9)),
         (("terms", "question", "groups", "attributes", 0, "outside"), lambda _: None),
         (("terms", "size"), lambda _: None),
     ):
         assert checker.decide(changed(text, path, change))[0] == FALSE, path
+
+
+def test_two_records_of_a_group_are_looked_at_where_a_file_says_how_far_they_are():
+    """Where they are farther from each other than any that change their group."""
+    asked = ln.Mean(["x"], ln.Box([0], [1]), by={"g": 3}, outside="extra")
+    rest = {"relation": "substitute", "size": 40, "count_share": 0.1}
+    plan = ln.plan(asked, budget=ln.zcdp(0.5), **rest)
+    mechanism = plan.terms.mechanism
+    far = mechanism.noise.diameter_up(mechanism.totals.changes)
+    for less, holds in ((1.0, "holds"), (1 - 1e-6, "FALSE")):
+        document = json.loads(plan.to_json())
+        noise = document["terms"]["noise"]
+        noise |= {"diameter": far, "deviations": scaled(noise["deviations"], less)}
+        _, lines = checker.decide(json.dumps(document))
+        assert f"{holds}  no change by one neighbour has more than μ" in lines
 
 
 @pytest.mark.parametrize("kind", ["sum", "sum by", "mean by"])

@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -20,13 +21,15 @@ import lownoise as ln
 from cases import MEMBERS
 from groups.test_groups import BOX, COLUMNS, PURE, N, asked, covariance_of_integers, exact, table
 from lownoise.errors import FileError, LownoiseError
-from lownoise.noise.group_noise import group_mechanism, group_values
+from lownoise.noise.gaussian import GaussianNoise
+from lownoise.noise.group_noise import group_mechanism, group_values, with_diameter
 from lownoise.noise.joint_groups import joint_mechanism
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning import Plan
 from lownoise.planning.comparing import alternative
 from lownoise.release.comparison import Comparison
 from lownoise.release.guarantees import tail_quantile
+from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.domains.encoding import oracle_of
 
 BUDGET = ln.zcdp(0.1)
@@ -142,12 +145,119 @@ SHAPES = {
     "triangle": (TRIANGLE, None, [(0, 0), (1, 0), (0, 1)]),
     "cut": (CUT, None, [(0, 0), (1, 0), (0, 1)]),
 }
-CLOSE = {"middle": (0.06, 0.06), "off": (0.16, 0.13), "triangle": (0.13, 0.1), "cut": (0.3, 0.1)}
+CLOSE = {"middle": (0.06, 0.06), "off": (0.07, 0.04), "triangle": (0.06, 0.03), "cut": (0.3, 0.1)}
 BY = [
     ({"g": 3}, {"sets": [["g"]]}),
     ({"g": 3}, {"way": 1}),
     ({"a": 2, "b": 3}, {"way": 2, "group_weights": [1.0, 3.0, 0.5]}),
 ]
+
+
+@cache
+def measured(name, place):
+    """Return a plan that is charged by how far two records are from each other, at p = ∞."""
+    domain, center, _ = SHAPES[name]
+    by, more = BY[place]
+    rest = {"by": by, "outside": dict.fromkeys(by, 0), "center": center}
+    plan = planned(ln.Mean(["x", "y"], domain, **rest, **more), order=math.inf)
+    assert plan.terms.mechanism.noise.diameter is not None
+    return plan
+
+
+@pytest.mark.parametrize(("name", "place", "near"), [("triangle", 1, 1 - 1e-6), ("off", 1, 0.98)])
+def test_a_change_of_group_and_values_is_charged_as_far_as_it_goes(name, place, near):
+    """From each record of each group to all others, by the definition of the noise."""
+    plan, (by, _) = measured(name, place), BY[place]
+    mechanism, noise = plan.terms.mechanism, covariance_of_integers(plan)
+    inverse = np.linalg.pinv(np.delete(np.delete(noise, 2, 0), 2, 1))
+    found = [
+        mechanism.totals.exact(
+            mechanism.read(
+                pd.DataFrame([dict(zip(["x", "y", *by], (*record, *own), strict=True))] * N)
+            )
+        )
+        for record in SHAPES[name][2]
+        for own in itertools.product(*map(range, by.values()))
+    ]
+    moved = np.array([np.subtract(a, b) / N for a, b in itertools.combinations(found, 2)])
+    assert not np.any(moved[:, 2])  # the count of all rows
+    moved = np.delete(moved, 2, axis=1)
+    far = math.sqrt(np.max(np.einsum("ij,jk,ik->i", moved, inverse, moved)))
+    assert near <= far / mechanism.loss.mu <= 1 + 1e-9
+    assert with_diameter(mechanism, None).loss.mu > 1.02 * mechanism.loss.mu
+
+
+RECORDS = {  # of each domain, those that are the farthest among them, or nearly
+    "box": (ln.Box([0, 0], [3, 1]), list(itertools.product((0, 3), (0, 1)))),
+    "list": (ln.Points([[0, 0], [3, 1], [1, 2], [2, 0]]), [[0, 0], [3, 1], [1, 2], [2, 0]]),
+    "ball": (ln.Ball(2), DISC[-24:]),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_whatever_the_noise_no_change_is_more_than_is_charged(name):
+    """Noise of any shape and any σ on each space, not that of a plan alone, about any point."""
+    domain, rows = RECORDS[name]
+    question = ln.Mean(["x", "y"], domain, by={"a": 2, "b": 3}, outside={"a": 0, "b": 0}, way=2)
+    own = ln.plan(question, budget=BUDGET, relation="add_remove").terms.mechanism
+    rng, sharper = np.random.default_rng(3), 0
+    one = own.totals.inner
+    values = np.hstack([np.array(rows) - question.mean.center, np.ones((len(rows), 1))]) / one.unit
+    first, second = values[np.array(np.triu_indices(len(values)))]
+    for _ in range(30):
+        apart = np.diag(rng.uniform(0.2, 1, 3) * [4, 3, 1]) + np.tril(rng.normal(size=(3, 3)), -1)
+        shape = DenseShape(apart / one.unit[:, None])
+        sigma = rng.uniform(0.5, 2, 4)
+        inner = replace(group_values(own), noise=GaussianNoise(shape))
+        made = group_mechanism(question, inner, sigma, N)
+        found = with_diameter(made, made.noise.diameter_up(made.totals.changes))
+        assert found.loss.mu <= made.loss.mu * (1 + 1e-12)
+        sharper += found.loss.mu < made.loss.mu * (1 - 1e-3)
+        whole = np.linalg.inv(shape.dense())
+        sums = np.linalg.inv(shape.dense()[:-1, :-1])
+        moved = (first - second)[:, :-1]
+        lengths = [np.einsum("ij,jk,ik->i", x, whole, x) for x in (first, second)]
+        both = np.einsum("ij,jk,ik->i", first, whole, second)
+        alone = np.einsum("ij,jk,ik->i", moved, sums, moved) / sigma[0] ** 2
+        for same in itertools.product((1, 0), repeat=2):  # attributes in which groups agree
+            a, b = (x - 1 / n for x, n in zip(same, (2, 3), strict=True))
+            spaces = zip(sigma[1:] ** -2, (1 / 2, 2 / 3, 1 / 3), (a, b, a * b), strict=True)
+            cost = alone + sum(w * (h * sum(lengths) - 2 * c * both) for w, h, c in spaces)
+            assert math.sqrt(np.max(cost)) <= found.loss.mu * (1 + 1e-9)
+    assert sharper > 3
+
+
+def test_files_of_before_two_records_were_measured_say_what_they_said():
+    plan = measured("triangle", 1)
+    own, question = plan.terms.mechanism, plan.terms.question
+    more = with_diameter(own, None).loss.mu / plan.terms.parameter * (1 + 1e-12)
+    wide = own.noise.tables.orbit_deviations * more
+    before = group_mechanism(question, group_values(own), wide, N)
+    old = replace(plan, terms=replace(plan.terms, mechanism=before))
+    assert "diameter" not in old.to_json()
+    again = Plan.from_json(old.to_json())
+    assert again.terms.mechanism.loss.mu == before.loss.mu == pytest.approx(own.loss.mu)
+    assert ln.verify(old.to_json())
+    assert ln.verify(plan.to_json())
+    assert Plan.from_json(plan.to_json()).terms.mechanism.loss == own.loss
+    assert old.error > 1.02 * plan.error
+
+
+@pytest.mark.parametrize("edit", [lambda x: x * (1 - 1e-8), lambda x: x * 1.01, str, bool, int])
+def test_a_file_that_says_otherwise_how_far_two_records_are_is_refused(edit):
+    document = json.loads(measured("triangle", 1).to_json())
+    noise = document["terms"]["noise"]
+    noise["diameter"] = edit(noise["diameter"])
+    with pytest.raises(FileError, match=r"noise\.diameter is not how far"):
+        Plan.from_json(json.dumps(document))
+
+
+def test_a_file_of_records_that_come_and_go_says_no_such_length():
+    plan = ln.plan(asked(), budget=BUDGET, relation="add_remove")
+    document = json.loads(plan.to_json())
+    document["terms"]["noise"]["diameter"] = 1.0
+    with pytest.raises(FileError, match=r"noise\.diameter is of means"):
+        Plan.from_json(json.dumps(document))
 
 
 @pytest.mark.grid(1)
@@ -162,7 +272,7 @@ BY = [
         ("off", math.inf, 1),
         ("triangle", 2.0, 1),
         ("triangle", 3.0, 2),
-        ("triangle", math.inf, 0),
+        ("triangle", math.inf, 1),
         ("cut", 2.0, 1),
     ],
 )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.factors import AbstractShape
 
 _TINY = 2.0**-40
+_WORTH = 1e-6  # of μ: less is not worth a number in files, and no choice by last bits
 _FARTHEST = 2.0**56  # of a deviation, in steps: 64 times that still fits 64 bits
 
 
@@ -52,6 +53,9 @@ class GroupNoise(AbstractNoise):
         public: whether the number of records is, whose count of all rows then has no noise.
         all_rows: what the sums of all rows have in place of σ_∅·L, in steps, where records become
             others and have no count; None for that.
+        diameter: at least D, how far two records of a group are from each other in L, where what is
+            charged for a record that changes its group rests on it; None where that is 2h·r², as in
+            files of before.
 
     Raises:
         PlanError: where integers do not hold it.
@@ -61,6 +65,7 @@ class GroupNoise(AbstractNoise):
     tables: ResidualNoise
     public: bool = False
     all_rows: GaussianNoise | None = None
+    diameter: float | None = None
 
     def __post_init__(self) -> None:
         widest = float(np.max(self.inner.shape.deviations(), initial=0.0))
@@ -106,14 +111,31 @@ class GroupNoise(AbstractNoise):
         both = TableChanges(one.tables.orbits, SUBSTITUTE).cost_up(self.tables.variances)
         if not math.isfinite(own + alone + both):
             return gaussian_loss(math.inf)
-        square, h = Fraction(own) ** 2, Fraction(alone)
-        most = max(2 * h, Fraction(both)) * square
-        beside = 4 * (square - (Fraction(one.count) ** 2 / self.count_variance if one.count else 0))
-        if one.apart is not None and h * beside > most:
-            far = one.apart.radius_up(self.inner.shape)
-            beside = min(beside, Fraction(far) ** 2) if math.isfinite(far) else beside
-        found = sqrt_up(fraction_up(max(most, h * beside)))
+        square, h, changed = Fraction(own) ** 2, Fraction(alone), Fraction(both)
+        between, beside = max(2 * h, changed) * square, self._opposite(one, square)
+        if self.diameter is not None or h * beside > between:
+            beside = self._measured(one, beside)
+        if self.diameter is not None:  # never more than before
+            between = changed * square + max(h - changed / 2, Fraction(0)) * beside
+        found = sqrt_up(fraction_up(max(h * beside, between)))
         return gaussian_loss(times_up(times, found))
+
+    def _opposite(self, one: GroupChanges, square: Fraction) -> Fraction:
+        """Return at least D² by r²: of two records that are opposite."""
+        return 4 * (square - (Fraction(one.count) ** 2 / self.count_variance if one.count else 0))
+
+    def _measured(self, one: GroupChanges, square: Fraction) -> Fraction:
+        """Return at least D², measured where differences are known; no more than what is given."""
+        far = math.inf if one.apart is None else one.apart.radius_up(self.inner.shape)
+        return min(square, Fraction(far) ** 2) if math.isfinite(far) else square
+
+    def diameter_up(self, changes: GroupChanges) -> float:
+        """Return at least D, how far two records of a group are from each other in L."""
+        one, _ = of_one_row(changes)
+        own = one.inner.radius_up(self.inner.shape)
+        if not math.isfinite(own):
+            return math.inf
+        return sqrt_up(fraction_up(self._measured(one, self._opposite(one, Fraction(own) ** 2))))
 
     def _exchanged(self, one: GroupChanges) -> float:
         """Return at least μ where all rows' sums have noise of their own."""
@@ -291,8 +313,29 @@ def gaussian_groups(
     Raises:
         PlanError: where a set of attributes that needs noise has none.
     """
+    plain = group_mechanism(question, values, np.sqrt(variances), size)
+    diameter = _worth(plain) if size is not None and question.counted else None
 
     def scaled(factor: float) -> AdditiveMechanism:
-        return group_mechanism(question, values, np.sqrt(variances) * factor, size)
+        made = group_mechanism(question, values, np.sqrt(variances) * factor, size)
+        return with_diameter(made, diameter)
 
     return covering(scaled, lambda found: found.loss.mu, parameter)
+
+
+def with_diameter(mechanism: AdditiveMechanism, diameter: float | None) -> AdditiveMechanism:
+    """Return the noise of groups, charged by D; None: as if records were opposite."""
+    noise: Any = mechanism.noise
+    return replace(mechanism, noise=replace(noise, diameter=diameter))
+
+
+def _worth(mechanism: AdditiveMechanism) -> float | None:
+    """Return D where less is charged by it; None where it is not, and no file states it."""
+    noise: Any = mechanism.noise
+    changes: Any = mechanism.totals.changes
+    before = mechanism.loss.mu
+    if not math.isfinite(before):
+        return None
+    found: float = noise.diameter_up(changes)
+    less = with_diameter(mechanism, found).loss.mu
+    return found if less < before * (1 - _WORTH) else None

@@ -16,18 +16,23 @@ e_g ⊗ y − e_g' ⊗ y'; with h_δ = Σ_A Π (δᵢ − 1/nᵢ)/σ_A², δᵢ 
 
     h·(‖L⁻¹y‖² + ‖L⁻¹y'‖²) − 2h_δ·⟨L⁻¹y, L⁻¹y'⟩,
 
-which is affine in h_δ: 2h·r² at most at h_δ = 0, h·‖L⁻¹(y − y')‖² at h_δ = h, and C·r² at the
-least h_δ where that is below 0, as C = 2(h − min h_δ). As y and y' have the same last entry 1,
-the parts of L⁻¹y and L⁻¹y' beside that of the count are at most √(r² − 1/v) long. With D the
-greatest ‖L⁻¹(y − y')‖, which is measured where differences are known,
+which is affine in h_δ, so that it is greatest at h_δ = h or at the least, h − C/2. With D the
+greatest ‖L⁻¹(y − y')‖ it is at most h·D² at the former. At the latter it is
 
-    μ² ≤ max(max(2h, C)·r², h·min(D², 4(r² − 1/v)))
+    h·‖L⁻¹(y − y')‖² + C·⟨L⁻¹y, L⁻¹y'⟩ ≤ (h − C/2)·‖L⁻¹(y − y')‖² + C·r²,
 
-(ours). The count of all rows is public, without noise; sums of all rows then cost no more than
-this, since the inverse of a part of LLᵀ is at most that part of the inverse.
+as 2⟨a, b⟩ = |a|² + |b|² − |a − b|². As y and y' have the same last entry 1, the parts of L⁻¹y and
+L⁻¹y' beside that of the count are at most √(r² − 1/v) long, so that D² is at most 4(r² − 1/v), and
+it is measured where differences are known:
 
-Of totals, which have no count, the middle one is h·D², D the greatest ‖L⁻¹(y − y')‖; or the sums of
-all rows have noise of another shape, and pairs are measured (`exchanges`).
+    μ² ≤ max(h·D², C·r² + max(h − C/2, 0)·D²)
+
+(ours), or, where files do not state D, by max(max(2h, C)·r², h·D²), which is never less
+(`docs/theory.md`). The count of all rows is public, without noise; sums of all rows then cost no
+more than this, since the inverse of a part of LLᵀ is at most that part of the inverse.
+
+Totals, which have no count, are charged by the latter; or the sums of all rows have noise of
+another shape, and pairs are measured (`exchanges`).
 """
 
 from __future__ import annotations

@@ -13,14 +13,15 @@ import numpy as np
 from lownoise.certificate import order_norm
 from lownoise.certificate.groups import GroupDual
 from lownoise.errors import PlanError
+from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.group_noise import gaussian_groups
 from lownoise.noise.joint_groups import both_up, joint_mechanism, joint_table
 from lownoise.noise.measured import MeasuredTables
-from lownoise.noise.mechanism import LEFT, covering
+from lownoise.noise.mechanism import LEFT, SHOWN, covering
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.exchange import least_between
-from lownoise.planning.gaussian import plan_mean
+from lownoise.planning.gaussian import full_shape, plan_mean
 from lownoise.planning.grouped_sums import of_totals, plan_totals
 from lownoise.planning.pure import pure_means
 from lownoise.planning.pure_tables import best_split
@@ -31,6 +32,7 @@ from lownoise.questions.attributes import check_labels
 from lownoise.release.group_scales import sums_scales
 from lownoise.release.guarantees import allowed
 from lownoise.release.terms import Terms
+from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import (
     ADD_REMOVE,
     SUBSTITUTE,
@@ -53,11 +55,16 @@ if TYPE_CHECKING:
     from lownoise.privacy import Budget
     from lownoise.questions.mean import AbstractGrouped
     from lownoise.sensitivity.residuals import Orbits
+    from lownoise.solvers import Solution
     from lownoise.solvers.sides import Fitted
 
 _PROVED = 0.01  # a gap that is small enough without evidence on differences
 _EVEN = 0.5  # of what a record may reveal, for its count: where it changes its group that is free
 _FARTHEST = 4.0  # what noise on the sums of all rows is multiplied by, or divided, at most
+_MEASURED = 64  # integers of a group whose noise is searched for
+_PARTS = (-4.0, 2.0)  # logarithms of c, about
+_FINELY = {"xatol": 0.01, "maxiter": 20}
+_SAME = 1e-6  # of 2: no choice by last bits
 _WORTH = 0.01  # of the error: less is not worth noise on several tables
 _LEAST, _ROUGH = 0.01, 1e-3  # of a share
 
@@ -99,13 +106,19 @@ def plan_groups(question: AbstractGrouped, request: Request) -> Plan:
         mechanism=mechanism,
     )
     if size is not None and terms.certificate.gap > _PROVED:
-        terms = _with_differences(terms, rtol)
+        terms, apart = _with_differences(terms, rtol)
+        few = own.mechanism.length <= _MEASURED and request.count_share is None
+        if few and terms.certificate.gap > _PROVED:
+            terms = _reshaped(terms, apart, own, orbits, tables.noise, parameter)
     status = tables.status if values.status == SOLVED else values.status
     return Plan(terms, status=status)
 
 
-def _with_differences(terms: Terms, rtol: float) -> Terms:
-    """Return the terms with evidence on differences of two records, where that proves more."""
+def _with_differences(terms: Terms, rtol: float) -> tuple[Terms, Solution]:
+    """Return the terms with evidence on differences of two records, where that proves more.
+
+    And what the solver found of differences.
+    """
     question: Any = terms.question
     mean, dual = question.mean, terms.evidence
     assert terms.weights is not None  # noqa: S101 (what all terms of groups have)
@@ -118,7 +131,60 @@ def _with_differences(terms: Terms, rtol: float) -> Terms:
         rtol=rtol,
     )
     more = replace(terms, evidence=replace(dual, apart=found.claim.dual))
-    return min(terms, more, key=lambda own: own.certificate.gap)
+    return min(terms, more, key=lambda own: own.certificate.gap), found
+
+
+def _reshaped(
+    terms: Terms,
+    differences: Solution,
+    own: Terms,
+    orbits: Orbits,
+    variances: Vector,
+    parameter: float,
+) -> Terms:
+    """Return the terms with noise c·M₀ ⊕ 0 + yyᵀ in groups, where that errs less.
+
+    M₀ is the least for differences of two records, which all that keep their groups change by, and
+    y the middle of the domain and its count: what takes it to another group changes by that and
+    half a difference. The mean's noise, the least where records come and go, is wide along y at the
+    expense of differences.
+
+    Args:
+        terms: of groups.
+        differences: M₀.
+        own: the terms of a mean.
+        orbits: the residual spaces.
+        variances: σ² of each, the least for counts.
+        parameter: μ.
+    """
+    question: Any = terms.question
+    mean, totals = question.mean, own.mechanism.totals
+    unit, pivots = totals.unit, mean.coordinates().pivots
+    middle = np.append((mean.domain.center - mean.center)[pivots], 1.0) / unit
+    apart = np.zeros((unit.size, unit.size))
+    apart[:-1, :-1] = full_shape(differences).dense() / np.outer(unit[:-1], unit[:-1])
+
+    def made(part: float) -> Terms:
+        factor = np.linalg.cholesky(math.exp(part) * apart + np.outer(middle, middle))
+        values = replace(own.mechanism, noise=GaussianNoise(DenseShape(factor)))
+        one = replace(own, mechanism=values)
+        best = _all_rows(orbits, own.order, variances, one, _apart(one))
+        found = gaussian_groups(question, values, best, parameter, terms.size)
+        return replace(terms, mechanism=found)
+
+    def error(part: float) -> float:
+        try:
+            return made(part).view.upper
+        except (PlanError, np.linalg.LinAlgError):
+            return math.inf
+
+    from scipy.optimize import minimize_scalar
+
+    found = minimize_scalar(error, bounds=_PARTS, method="bounded", options=_FINELY)
+    if not found.fun < terms.view.upper:
+        return terms
+    best = made(float(found.x))
+    return best if best.mechanism.rounding <= SHOWN else terms
 
 
 def _of_groups(request: Request, size: int | None, share: float | None) -> Request:
@@ -198,13 +264,15 @@ def _all_rows(orbits: Orbits, order: float, variances: Vector, own: Terms, far: 
     beside, alone = orbits.cell_variances(apart), orbits.cell_variances(variances - apart)
 
     changes = TableChanges(orbits, SUBSTITUTE)
+    saved = 2 - far if far < 2 - _SAME else 0.0  # beside records that are opposite
 
     def cost(times: float) -> float:
         squares = np.outer(beside, full**2) + np.outer(times * alone, sums**2)
         errors = np.sqrt(orbits.weights[:, None] * squares).reshape(-1)
         tried = apart + times * (variances - apart)
-        paid = max(far, 2.0) * float(np.sum(orbits.trace / tried))
-        paid = max(paid, changes.cost_up(tried))
+        within, both = float(np.sum(orbits.trace / tried)), changes.cost_up(tried)
+        between = max(2 * within, both) - max(within - both / 2, 0.0) * saved
+        paid = max(within * far, between)
         return order_norm(errors, order, copies) * math.sqrt(paid)
 
     best = least_between(cost, 1 / _FARTHEST, _FARTHEST)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from lownoise.certificate.tables import ResidualDual
 from lownoise.errors import FileError
 from lownoise.kinds import numbers
 from lownoise.noise.gaussian import GaussianNoise
-from lownoise.noise.group_noise import group_mechanism, group_values
+from lownoise.noise.group_noise import group_mechanism, group_values, with_diameter
 from lownoise.noise.joint_groups import JointNoise, joint_mechanism
 from lownoise.noise.measured import MeasuredTables
 from lownoise.release.encoding import evidence_from_dict, evidence_to_dict, relation_to_dict
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from lownoise.noise import AdditiveMechanism
     from lownoise.questions.mean import AbstractGrouped
     from lownoise.release.terms import Terms
+
+_NEAR = 1e-9  # of a length that another machine measured
 
 
 def group_noise_to_dict(
@@ -50,6 +53,8 @@ def group_noise_to_dict(
     found["deviations"] = noise.tables.orbit_deviations.tolist()
     if noise.all_rows is not None:
         found["all_rows"] = SHAPES.write(noise.all_rows.shape)
+    if noise.diameter is not None:
+        found["diameter"] = noise.diameter
     return found
 
 
@@ -103,24 +108,23 @@ def groups_from_dict(
     duals = _tables(evidence, question)
     if values.plain_evidence is None:
         raise FileError("evidence is not that of means by groups")
-    apart, all_rows = None, None
-    if "apart" in evidence or "all_rows" in noise:
-        if question.counted and "all_rows" in noise:
-            raise FileError("noise.all_rows is of totals without a count")
-        apart, all_rows = _apart(evidence, question), _all_rows(noise, values.mechanism)
-        if all_rows is not None and deviations[0] != 1:
-            raise FileError("noise.deviations do not begin with the 1 of all_rows")
+    apart, all_rows = _apart(evidence, question), _all_rows(noise, values.mechanism, question)
+    if all_rows is not None and deviations[0] != 1:
+        raise FileError("noise.deviations do not begin with the 1 of all_rows")
     dual = GroupDual(values=values.evidence, plain=values.plain_evidence, tables=duals, apart=apart)
+    mechanism = group_mechanism(question, values.mechanism, deviations, size, all_rows)
     return replace(
         values,
         question=question,
-        mechanism=group_mechanism(question, values.mechanism, deviations, size, all_rows),
+        mechanism=_with_diameter(noise, mechanism),
         evidence=dual,
         plain_evidence=None,
     )
 
 
-def _all_rows(noise: dict[str, Any], values: AdditiveMechanism) -> GaussianNoise | None:
+def _all_rows(
+    noise: dict[str, Any], values: AdditiveMechanism, question: AbstractGrouped
+) -> GaussianNoise | None:
     """Return the noise that a file states of the sums of all rows; None where it has no other.
 
     Raises:
@@ -128,10 +132,30 @@ def _all_rows(noise: dict[str, Any], values: AdditiveMechanism) -> GaussianNoise
     """
     if "all_rows" not in noise:
         return None
+    if question.counted:
+        raise FileError("noise.all_rows is of totals without a count")
     shape = SHAPES.read(noise["all_rows"])
     if shape.dimension != values.length:
         raise FileError("noise.all_rows is not of one coordinate a sum")
     return GaussianNoise(shape)
+
+
+def _with_diameter(noise: dict[str, Any], mechanism: AdditiveMechanism) -> AdditiveMechanism:
+    """Return the mechanism whose charge rests on D, where a file states it; files of before do not.
+
+    Raises:
+        FileError: where it is not how far two records of a group are from each other in the noise.
+    """
+    if "diameter" not in noise:
+        return mechanism
+    own: Any = mechanism.noise
+    totals: Any = mechanism.totals
+    if not totals.exact_count:
+        raise FileError("noise.diameter is of means by groups of a public number of rows")
+    stated, found = noise["diameter"], own.diameter_up(totals.changes)
+    if type(stated) is not float or not math.isclose(stated, found, rel_tol=_NEAR):
+        raise FileError("noise.diameter is not how far two records of a group are from each other")
+    return with_diameter(mechanism, stated)
 
 
 def _apart(evidence: dict[str, Any], question: AbstractGrouped) -> AbstractDual | None:
