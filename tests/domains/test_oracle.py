@@ -671,3 +671,17 @@ def test_records_are_moved_onto_the_moment_curve() -> None:
     fine = np.array([moment(t) for t in np.linspace(0, 1, 2001)])
     true = true_radius(plan, fine)
     assert true * (1 - 1e-7) <= plan.terms.mechanism.loss.mu <= true * (1 + 1e-5)
+
+
+def test_a_plan_is_the_same_whatever_was_asked_before() -> None:
+    """Noise of a set that bounds no differences itself follows from arguments, to the last bit."""
+    factor = np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 0.5], [0.3, 0.0, 0.2]])
+    reach = np.linalg.norm(factor, axis=1) * (1 + 1e-12)
+    own = ln.Ellipsoid(factor, np.zeros(3))
+    oracle = ln.Oracle(3, ellipsoid(factor, np.zeros(3)), half_widths=reach, clamp=own.clamp)
+    known = {"budget": ln.zcdp(0.5), "relation": "substitute", "size": 100}
+    made = [
+        ln.plan(ln.Mean(["a", "b", "c"], oracle), order=order, **known).covariance.tolist()
+        for order in (2.0, 3.0, 2.0)
+    ]
+    assert made[0] == made[2] != made[1]

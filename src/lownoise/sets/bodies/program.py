@@ -83,12 +83,6 @@ class Program(AbstractSet):
         """Whether it maximises over pairs of points, too."""
         return self._differences is not None
 
-    @property
-    def points(self) -> Vector:
-        """All points that it has ever found, shape (n, d)."""
-        found = list(self._points.values())
-        return np.array(found) if found else np.zeros((0, self.dimension))
-
     def far(self, center: Vector) -> Vector:
         """Return at least |x − center| over K, shape (d,)."""
         return np.asarray(grown(self._room + np.abs(self.center - center), LAST))
@@ -147,8 +141,12 @@ class Program(AbstractSet):
         return Farthest(point, grown(max(upper + 3 * doubt, 0.0), LAST))
 
     def _worst(self, form: Vector, center: Vector | None) -> float:
-        """Return the greatest value over all points that were found."""
-        points = self.points
+        """Return the greatest value over all points that were found, whoever asked.
+
+        They judge answers alone: searches start from what spans K, so that no plan follows from
+        what was asked before.
+        """
+        points = np.array(list(self._points.values()))
         if center is not None:
             about = points - center
             return float(np.max(np.einsum("ij,ij->i", about @ form, about)))
