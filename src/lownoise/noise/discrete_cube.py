@@ -75,7 +75,7 @@ class DiscreteCubeNoise(AbstractNoise):
 
     @property
     def estimated(self) -> bool:
-        """It is known."""
+        """False: its variance is computed, not estimated from draws."""
         return False
 
     def loss(self, changes: AbstractBody) -> Loss:
