@@ -23,7 +23,7 @@ def laplace(d: int, epsilon: float) -> float:
     scale = dp.binary_search_param(
         lambda s: dp.m.make_laplace(*space, scale=s), d_in=float(d), d_out=epsilon
     )
-    return math.sqrt(2 * d) * scale
+    return float(math.sqrt(2 * d) * scale)
 
 
 def gaussian(d: int, epsilon: float, delta: float) -> float:
@@ -35,7 +35,7 @@ def gaussian(d: int, epsilon: float, delta: float) -> float:
         return dp.c.make_fix_delta(own, delta=delta)
 
     scale = dp.binary_search_param(made, d_in=math.sqrt(d), d_out=(epsilon, delta))
-    return math.sqrt(d) * scale
+    return float(math.sqrt(d) * scale)
 
 
 def by_columns(d: int, epsilon: float) -> float:

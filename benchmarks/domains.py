@@ -18,6 +18,7 @@ import os
 import statistics
 import sys
 import time
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -165,9 +166,9 @@ def _inside(domain: Any, rng: np.random.Generator, count: int) -> np.ndarray | N
 
 def _row(name: str, domain: Any) -> list[str]:  # noqa: ANN401
     """Return a member's line; a dash for what it cannot do."""
-    cells, runs = [name[:28], str(domain.dimension)], []
+    cells, runs = [name[:28], str(domain.dimension)], list[int]()
     for order in (2.0, math.inf):
-        seconds, found = _timed(lambda p=order: ln.theory.enclose(domain, order=p), runs)
+        seconds, found = _timed(partial(ln.theory.enclose, domain, order=order), runs)
         cells += [f"{seconds:.3f}", f"{found.certificate.gap:.1e}"]
     rng = np.random.default_rng(0)
     try:
@@ -178,7 +179,7 @@ def _row(name: str, domain: Any) -> list[str]:  # noqa: ANN401
         count = ROWS if time.process_time() - start < LONG / 10 else FEW
         outside = domain.center + far * rng.normal(size=(count, domain.dimension))
         for rows in (_inside(domain, rng, count), outside):
-            seconds, _ = _timed(lambda own=rows: domain.clamp(own), runs)
+            seconds, _ = _timed(partial(domain.clamp, rows), runs)
             cells.append(f"{1000 * seconds / count:.3f}")
     except (ln.errors.LownoiseError, AttributeError):
         cells += ["–"] * (8 - len(cells))

@@ -47,7 +47,7 @@ def hull_norms(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """Return min {Σ|c| : Σ cᵢpᵢ = w} for each w, by columns a few at a time; shape (n,)."""
     k = points.shape[1]
     if k == 1:
-        return np.abs(directions[:, 0]) / np.max(np.abs(points))
+        return np.asarray(np.abs(directions[:, 0]) / np.max(np.abs(points)))
     spanning = qr(points.T, mode="r", pivoting=True)[1][:k]
     aligned = directions @ np.linalg.inv(points.T @ points) @ points.T
     found = np.empty(len(directions))

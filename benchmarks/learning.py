@@ -89,7 +89,7 @@ class Task:
     targets: np.ndarray
     held_out: int
     score: Callable[[np.ndarray, np.ndarray], float]
-    best: Callable[..., float]
+    best: Callable[..., tuple[float, float]]
 
     def split(self, order: int) -> tuple[np.ndarray, ...]:
         """Return what is learned from and what is held out, in an order of the records."""
@@ -127,7 +127,7 @@ def minutes(predicted: np.ndarray, targets: np.ndarray) -> float:
 
 def one_hot(codes: np.ndarray, size: int) -> np.ndarray:
     """Return a 1 for the category of each row, and 0 for others."""
-    return np.eye(size)[codes]
+    return np.asarray(np.eye(size)[codes])
 
 
 def short(parts: list[np.ndarray], most: int) -> np.ndarray:

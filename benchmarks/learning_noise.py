@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def serve(kind: str, parameters: int) -> None:
 
 
 def asked_of_peer(kind: str, parameters: int) -> str:
-    carried = planned(kind, 1).carried
+    carried: Any = planned(kind, 1).carried
     own: dict[str, object] = {"kind": kind, "d": parameters}
     if kind == "banded":
         own["c"] = carried.coefficients.tolist()
@@ -118,8 +118,10 @@ def in_turn(
     rows: dict[str, list[str]], steps: int
 ) -> tuple[dict[str, list[tuple[float, float]]], dict[str, float]]:
     """Return the seconds, wall and CPU, of each row's steps, and its peak of memory in MB."""
-    running, taken, peaks = {}, {name: [] for name in rows}, {}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    running: dict[str, Any] = {}  # with pipes
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in rows}
+    peaks: dict[str, float] = {}
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     for name, command in rows.items():
         running[name] = subprocess.Popen(command, cwd=Path(__file__).parents[1], **pipes)
     for own in running.values():

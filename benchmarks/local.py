@@ -80,7 +80,12 @@ def simulated(plan: ln.LocalPlan, table: pa.Table) -> tuple[list[Reports], bool]
     found: list[Reports] = []
     took = seconds(lambda: found.extend(plan.simulate(table)))
     estimate = plan.tally()
-    count = seconds(lambda: [estimate.add(block) for block in found])
+
+    def add() -> None:
+        for block in found:
+            estimate.add(block)
+
+    count = seconds(add)
     exact = np.array([table[name].to_numpy().mean() for name in COLUMNS])
     result = estimate.result()
     wrong = np.abs(result.estimate - exact) / result.standard_deviation
@@ -121,7 +126,7 @@ def counting(plan: ln.LocalPlan, path: Path, policies: dict[str, str]) -> tuple[
 
 
 def counted(plan: ln.LocalPlan, found: list[Reports], folder: Path) -> bool:
-    good, size = True, plan.report_bytes
+    good, size = True, float(plan.report_bytes)
     for name in ("r.reports", "r.parquet"):
         path = folder / name
         count = write(plan, again(found), path)

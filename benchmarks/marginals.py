@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 
     from lownoise.engines.counts import Records
     from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.relations import Relation
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 ADULT = DATA / "adult.csv"
 ADULT_ROWS = 48_842
+RELATIONS: tuple[Relation, ...] = ("add_remove", "substitute")
 BUDGET = ln.zcdp(0.5)  # μ = 1, the privacy cost that the published figures are for
 RUNS = 5
 REPEATS = 5
@@ -81,11 +83,11 @@ def plans() -> None:
     questions = {"10^10": even(10), "10^50": even(50), "10^100": even(100), "Adult": adult()}
     for name, question in questions.items():
         for order in (2.0, math.inf):
-            for relation in ("add_remove", "substitute"):
+            for relation in RELATIONS:
                 print(_plan_line(name, question, order, relation), flush=True)
 
 
-def _plan_line(name: str, question: ln.Marginals, order: float, relation: str) -> str:
+def _plan_line(name: str, question: ln.Marginals, order: float, relation: Relation) -> str:
     walls, cpus = [], []
     for _ in range(RUNS):
         wall, cpu = time.perf_counter(), time.process_time()
@@ -93,16 +95,17 @@ def _plan_line(name: str, question: ln.Marginals, order: float, relation: str) -
         walls.append(time.perf_counter() - wall)
         cpus.append(time.process_time() - cpu)
     said = PUBLISHED.get((name, order)) if relation == "add_remove" else None
-    deviations = np.sqrt([own[0] for own in plan.terms.mechanism.answer_variances()])
+    view: Any = plan.terms.view
+    deviations = np.sqrt([own[0] for own in plan.terms.mechanism.noise.answer_variances()])
     return (
         f"{name:8}{relation:12}{_order(order):>4}{statistics.median(walls):8.3f}"
         f"{statistics.median(cpus):8.3f}{plan.certificate.gap:9.0e}"
-        f"{_typical(deviations, plan.terms.orbits.cells):14.8f}{deviations.max():12.5f}"
+        f"{_typical(deviations, view.layout.orbits.cells):14.8f}{deviations.max():12.5f}"
         f"   {', '.join(said) if said else ''}"
     )
 
 
-def _planned(question: ln.Marginals, order: float, relation: str) -> Any:  # noqa: ANN401
+def _planned(question: ln.Marginals, order: float, relation: Relation) -> ln.Plan:
     size = ADULT_ROWS if relation == "substitute" else None
     return ln.plan(question, budget=BUDGET, relation=relation, size=size, order=order)
 
@@ -141,7 +144,7 @@ def ordered() -> None:
                 print(_ordered_line(name, question, order, relation), flush=True)
 
 
-def _ordered_line(name: str, question: ln.Marginals, order: float, relation: str) -> str:
+def _ordered_line(name: str, question: ln.Marginals, order: float, relation: Relation) -> str:
     from lownoise.sensitivity.residuals import ordered_blocks, product_blocks
     from lownoise.sensitivity.residuals.ordered import MOST_CATEGORIES
     from lownoise.solvers.ordered import solve_ordered
@@ -244,7 +247,7 @@ def _ways(question: ln.Marginals, records: Records) -> list[Noise]:
     made = [_planned(question, order, "add_remove") for order in (2.0, math.inf)]
     terms = made[0].terms
 
-    def ours(plan: Any) -> Callable[[], Iterator[tuple[tuple[int, ...], Vector]]]:  # noqa: ANN401
+    def ours(plan: ln.Plan) -> Callable[[], Iterator[tuple[tuple[int, ...], Vector]]]:
         def draw() -> Iterator[tuple[tuple[int, ...], Vector]]:
             release = plan.release(ADULT)
             for chosen, (_, counts) in zip(question.sets(), release.marginals(), strict=True):
@@ -261,12 +264,16 @@ def _ways(question: ln.Marginals, records: Records) -> list[Noise]:
         for chosen in question.sets():
             yield chosen, table.sum(axis=tuple(set(range(len(sizes))) - set(chosen)))
 
+    def of_plan(plan: ln.Plan) -> Callable[[tuple[int, ...]], float]:
+        view: Any = plan.terms.view
+        return lambda chosen: math.sqrt(view.variances(chosen).item())
+
     fits = math.prod(sizes) <= 10**7
     return [
         *(
             Noise(
                 f"least noise, p = {_order(plan.terms.order)}",
-                lambda chosen, plan=plan: math.sqrt(plan.terms.variances(chosen).item()),
+                of_plan(plan),
                 ours(plan),
             )
             for plan in made

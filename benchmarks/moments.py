@@ -13,13 +13,19 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import lownoise as ln
 
+if TYPE_CHECKING:
+    from lownoise.sensitivity.relations import Relation
+
 WIDTHS = (1, 2, 3, 4, 6, 8, 12, 30, 100, 200)
 ROWS = 5_000_000
+RELATIONS: tuple[tuple[Relation, int | None], ...] = (("substitute", 1000), ("add_remove", None))
+ALONE: tuple[tuple[Relation, int | None], ...] = (("substitute", 1), ("add_remove", None))
 
 
 def gaps() -> None:
@@ -28,7 +34,7 @@ def gaps() -> None:
     for d in WIDTHS:
         half = np.exp(np.random.default_rng(1).normal(size=d))
         question = ln.Moments([f"c{i}" for i in range(d)], ln.Box(-half, half))
-        for relation, size in (("substitute", 1000), ("add_remove", None)):
+        for relation, size in RELATIONS:
             for weights in ("range", None):
                 start = time.perf_counter()
                 plan = ln.plan(
@@ -46,7 +52,7 @@ def ball() -> None:
     print("columns  relation    ball's error  proved gap  box's over it  seconds for the ball's")
     for d in (2, 3, 10, 50, 200):
         names = [f"c{i}" for i in range(d)]
-        for relation, size in (("substitute", 1000), ("add_remove", None)):
+        for relation, size in RELATIONS:
             made, took = [], []
             for domain in (ln.Ball(d), ln.Box(-np.ones(d), np.ones(d))):
                 question = ln.Moments(names, domain)
@@ -67,7 +73,7 @@ def pure() -> None:
     for d in (2, 3, 5, 10, 30, 50, 100):
         names = [f"c{i}" for i in range(d)]
         for kind, domain in (("ball", ln.Ball(d)), ("box", ln.Box(-np.ones(d), np.ones(d)))):
-            for relation, size in (("substitute", 1), ("add_remove", None)):
+            for relation, size in ALONE:
                 question, begin = ln.Moments(names, domain), time.process_time()
                 own, laplace = (
                     ln.plan(

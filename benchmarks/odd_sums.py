@@ -105,7 +105,7 @@ class _FirstThree:
 def untaken() -> None:
     factor = others()["zonotope, 10 × 60"].dense
     images = factor / np.max(np.abs(factor))
-    tried = {
+    tried: dict[str, dict[str, Any]] = {
         "three rounds of 200 sums of three": {"_ROUNDS": 3},
         "800 sums of three at once": {"_ROUNDS": 1, "_MORE": 800},
         "one round of three, two with 200 of five beside 100": {"_shortest": None},
@@ -113,10 +113,14 @@ def untaken() -> None:
     print("| sums | p | noise | s |")
     for order, (name, given) in itertools.product((2.0, math.inf), tried.items()):
         claim = solved(factor, order, sums=False).claim
-        changed = {key: _FirstThree() if value is None else value for key, value in given.items()}
+        changed: dict[str, Any] = {
+            key: _FirstThree() if value is None else value for key, value in given.items()
+        }
         start = time.process_time()
         with patch.multiple(odd_sums, **changed):
             y, c = claim.body.multipliers, claim.dual.query_weights
+            assert y is not None
+            assert c is not None
             _, precision = odd_sums.least_sums(images, y, order, c)
         seconds = time.process_time() - start
         covered = factor @ np.linalg.solve(precision, factor.T)

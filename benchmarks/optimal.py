@@ -45,7 +45,7 @@ PROBLEMS = {  # what one person moves: one coordinate, or all of them
 def geometric(epsilon: float) -> np.ndarray:
     z = np.arange(-WIDE, WIDE + 1)
     p = np.exp(-epsilon * np.abs(z))
-    return p / p.sum()
+    return np.asarray(p / p.sum())
 
 
 def laplace(epsilon: float) -> np.ndarray:
@@ -54,7 +54,7 @@ def laplace(epsilon: float) -> np.ndarray:
     p = np.where(z > 0, noise.sf(z - 0.5) - noise.sf(z + 0.5), 0.0)
     p = p + p[::-1]
     p[WIDE] = noise.cdf(0.5) - noise.cdf(-0.5)
-    return p / p.sum()
+    return np.asarray(p / p.sum())
 
 
 def independent(problem: ln.theory.FiniteProblem, noise: np.ndarray) -> np.ndarray:
@@ -95,7 +95,7 @@ def exponential(problem: ln.theory.FiniteProblem, epsilon: float) -> np.ndarray:
     e, near = problem.errors, problem.distances == 1
     c = max(np.max(np.abs(e[near[x]] - e[x])) for x in range(len(e)))
     p = np.exp(-epsilon * e / (2 * c))
-    return p / p.sum(axis=1, keepdims=True)
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def read_best(problem: ln.theory.FiniteProblem, law: np.ndarray) -> np.ndarray:
@@ -110,7 +110,7 @@ def read_best(problem: ln.theory.FiniteProblem, law: np.ndarray) -> np.ndarray:
         b_eq=np.ones(S),
         method="highs",
     )
-    return law @ found.x[:-1].reshape(S, R)
+    return np.asarray(law @ found.x[:-1].reshape(S, R))
 
 
 def worst(problem: ln.theory.FiniteProblem, law: np.ndarray, epsilon: float) -> float:

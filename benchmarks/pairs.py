@@ -23,7 +23,7 @@ import tempfile
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -32,7 +32,7 @@ import lownoise as ln
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Row = Callable[[Path], Callable[[], object]]
+    Row = Callable[[Path], Callable[[], Any]]
 
 ROOT = Path(__file__).parents[1]
 ADULT = ROOT / "tests" / "data"
@@ -42,15 +42,15 @@ COLUMNS = [f"c{i}" for i in range(10)]
 SIZE = 200_000
 
 
-def theory(name: str) -> Callable[..., object]:
+def theory(name: str) -> Callable[..., Any]:
     """Return a researcher's tool, wherever the checkout has it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        return getattr(ln, name)
+        return cast("Callable[..., Any]", getattr(ln, name))
 
 
 def enclosed(dimension: int, count: int) -> Row:
-    def row(_: Path) -> Callable[[], object]:
+    def row(_: Path) -> Callable[[], Any]:
         points = ln.Points(np.random.default_rng(0).standard_normal((count, dimension)))
         solve = theory("enclose")
         return lambda: solve(points)
@@ -59,17 +59,17 @@ def enclosed(dimension: int, count: int) -> Row:
 
 
 def prefix(size: int, order: float) -> Row:
-    def row(_: Path) -> Callable[[], object]:
+    def row(_: Path) -> Callable[[], Any]:
         solve, ones = theory("factorize"), np.tril(np.ones((size, size)))
         return lambda: solve(ones, order=order)
 
     return row
 
 
-def box(d: int, budget: str = "zcdp", **more: object) -> Row:
+def box(d: int, budget: str = "zcdp", **more: Any) -> Row:  # noqa: ANN401 (what `ln.plan` takes)
     """Plan the mean of a box."""
 
-    def row(_: Path) -> Callable[[], object]:
+    def row(_: Path) -> Callable[[], Any]:
         names = [f"c{i}" for i in range(d)]
         spent = getattr(ln, budget)(0.5)
 
@@ -82,26 +82,31 @@ def box(d: int, budget: str = "zcdp", **more: object) -> Row:
     return row
 
 
-def checked(folder: Path) -> Callable[[], object]:
+def checked(folder: Path) -> Callable[[], Any]:
     plan = box(10)(folder)()
     text = plan.to_json()
     return lambda: ln.verify(text)
 
 
-def marginals(sizes: dict[str, int] | str, order: float, relation: str, **more: object) -> Row:
-    def row(_: Path) -> Callable[[], object]:
+def marginals(sizes: dict[str, int] | str, order: float, relation: str, **more: Any) -> Row:  # noqa: ANN401 (what `ln.plan` takes)
+    def row(_: Path) -> Callable[[], Any]:
         known = sizes
         if isinstance(known, str):
             known = json.loads((ADULT / known).read_text())
-        asked = {"way": 3, "outside": dict.fromkeys(known, 0), **more}
+        asked: dict[str, Any] = {"way": 3, "outside": dict.fromkeys(known, 0), **more}
         size = 48_842 if relation == "substitute" else None
-        chosen = {"budget": ln.zcdp(0.5), "relation": relation, "size": size, "order": order}
+        chosen: dict[str, Any] = {
+            "budget": ln.zcdp(0.5),
+            "relation": relation,
+            "size": size,
+            "order": order,
+        }
         return lambda: ln.plan(ln.Marginals(known, **asked), **chosen)
 
     return row
 
 
-def adult(folder: Path) -> Callable[[], object]:
+def adult(folder: Path) -> Callable[[], Any]:
     """Release every marginal of up to two attributes of the Adult table."""
     plan = marginals("adult-domain.json", 2.0, "add_remove", way=2)(folder)()
     return lambda: plan.release(ADULT / "adult.csv")
@@ -110,7 +115,7 @@ def adult(folder: Path) -> Callable[[], object]:
 def means(kind: str) -> Row:
     """Release ten means of a table in a file."""
 
-    def row(folder: Path) -> Callable[[], object]:
+    def row(folder: Path) -> Callable[[], Any]:
         import pyarrow as pa
         import pyarrow.csv
         import pyarrow.parquet
@@ -125,10 +130,10 @@ def means(kind: str) -> Row:
     return row
 
 
-def few(budget: str, count: int, **more: object) -> Row:
+def few(budget: str, count: int, **more: Any) -> Row:  # noqa: ANN401 (what `ln.plan` takes)
     """Release the means of a table of three rows in memory, under pure or Gaussian noise."""
 
-    def row(_: Path) -> Callable[[], object]:
+    def row(_: Path) -> Callable[[], Any]:
         import pyarrow as pa
 
         names = [f"c{i}" for i in range(count)]
@@ -141,10 +146,10 @@ def few(budget: str, count: int, **more: object) -> Row:
     return row
 
 
-def queries(d: int, kinds: int, **more: object) -> Row:
+def queries(d: int, kinds: int, **more: Any) -> Row:  # noqa: ANN401 (what `ln.plan` takes)
     """Plan queries of random signs under a pure budget."""
 
-    def row(_: Path) -> Callable[[], object]:
+    def row(_: Path) -> Callable[[], Any]:
         matrix = np.random.default_rng(d).choice([-1.0, 1.0], size=(d, kinds))
         question = ln.Queries(matrix, {"x": kinds})
         return lambda: ln.plan(
@@ -155,7 +160,7 @@ def queries(d: int, kinds: int, **more: object) -> Row:
 
 
 def begun(rounds: int, strategy: str) -> Row:
-    def row(_: Path) -> Callable[[], object]:
+    def row(_: Path) -> Callable[[], Any]:
         return lambda: ln.stream(ln.Prefix(rounds), budget=ln.zcdp(0.5), strategy=strategy)
 
     return row
@@ -164,7 +169,7 @@ def begun(rounds: int, strategy: str) -> Row:
 def updated(strategy: str, count: int, *, at_once: bool) -> Row:
     """Answer rounds of a stream of ten million, all at once or one by one."""
 
-    def row(_: Path) -> Callable[[], object]:
+    def row(_: Path) -> Callable[[], Any]:
         running = ln.stream(ln.Prefix(10**7), budget=ln.zcdp(0.5), strategy=strategy)
         ones = np.ones(count)
         if at_once:

@@ -106,8 +106,8 @@ def bound(text: str, strategy: str) -> float | None:
         return nonnegative_bound(ones, "mean", own)
     if strategy == "banded" and row.rounds <= MOST and own.separation > 1:
         choice = Choice(error="mean", participation=own)
-        C = STRATEGIES["banded"].make(ln.Prefix(row.rounds), choice).pair.strategy
-        return banded_bound(ones, C, own.separation, "mean", own)
+        pair: Any = STRATEGIES["banded"].make(ln.Prefix(row.rounds), choice).pair
+        return banded_bound(ones, pair.strategy, own.separation, "mean", own)
     if strategy == "optimal":
         made = STRATEGIES[strategy].make(
             ln.Prefix(row.rounds), Choice(error="mean", participation=own)

@@ -46,7 +46,7 @@ def opendp(columns: Any, bounds: Any, sizes: Any, sets: Any, rho: float) -> list
     for own in sets:
         asked = [dp.len()]
         for name, (low, high) in zip(columns, bounds, strict=True):
-            known = pl.col(name).fill_nan(low).fill_null(low)
+            known: Any = pl.col(name).fill_nan(low).fill_null(low)
             asked.append(known.dp.sum((float(low), float(high))))
         query = context.query().group_by(*own).agg(asked) if own else context.query().select(asked)
         found.append(query.summarize()["scale"].to_list())

@@ -137,7 +137,7 @@ def ours(real: Real, share: float | None) -> tuple[list[np.ndarray], np.ndarray]
         weights="range",
         count_share=share,
     )
-    view = plan.terms.view
+    view: Any = plan.terms.view
     own = view.mean_terms.covariance
     spaces = view.spaces
     return [view.table_deviation(s) ** 2 * own for s in spaces], view.mean_terms.question.center

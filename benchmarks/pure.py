@@ -263,7 +263,7 @@ def flat(d: int, kinds: int) -> np.ndarray:
     matrix = generator.choice([-1.0, 1.0], size=(d, kinds))
     matrix[1:] /= d
     turn, upper = np.linalg.qr(generator.standard_normal((d, d)))
-    return turn * np.sign(np.diag(upper)) @ matrix
+    return np.asarray(turn * np.sign(np.diag(upper)) @ matrix)
 
 
 def flat_cells(d: int) -> list[str]:

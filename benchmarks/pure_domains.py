@@ -5,10 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import lownoise as ln
+
+if TYPE_CHECKING:
+    from lownoise.planning.ask import Question
 
 EPSILON = 1.0
 SIZE = 1000  # records, where their number is public
@@ -38,20 +42,23 @@ class Asked:
 
     name: str
     code: str
-    options: dict[str, object] | None = None
+    options: dict[str, Any] | None = None
 
     @cached_property
     def plan(self) -> ln.Plan:
-        question = eval(self.code, {"ln": ln, "np": np, **HELP})  # noqa: S307 (lines below)
+        question: Question = eval(self.code, {"ln": ln, "np": np, **HELP})  # noqa: S307 (lines below)
         options = self.options or {"relation": "add_remove"}
         return ln.plan(question, budget=ln.pure_dp(EPSILON), **options)
 
     @property
     def row(self) -> list[str]:
         """What the page says, the error of the sum for means."""
+        bound = self.plan.lower_bound
+        assert bound is not None
         unit = SIZE if self.plan.terms.size is not None and "Mean" in self.code else 1
         found = {own.mechanism: own.error for own in self.plan.comparison}
         least = found[self.plan.mechanism]
+        assert least is not None
         cells = []
         for name in NAMES:
             error = found.get(name)
@@ -59,7 +66,7 @@ class Asked:
             cells.append(
                 f"**{said}**" if error is not None and error <= least * (1 + 1e-6) else said
             )
-        return [self.name, *cells, f"{self.plan.lower_bound * unit:.4g}"]
+        return [self.name, *cells, f"{bound * unit:.4g}"]
 
 
 def named(count: int) -> list[str]:

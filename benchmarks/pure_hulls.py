@@ -15,6 +15,8 @@ from lownoise.sets.norms import SpannedNorm
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lownoise.sets.domains import AbstractDomain
+
 SIZE = 1000
 NAMES = ("k_norm", "recursive", "ellipsoid", "laplace")
 HEAD = ("body", *NAMES, "least/others")
@@ -23,7 +25,7 @@ DIMENSIONS = (12, 16, 24, 32, 64, 128)
 DRAWS = 5
 
 
-def bodies() -> dict[str, ln.Domain]:
+def bodies() -> dict[str, AbstractDomain]:
     """Return domains by what they are called."""
     signs = np.random.default_rng(1).choice([-1.0, 1.0], size=(16, 18))
     corners = np.random.default_rng(3).choice([-1.0, 1.0], size=(8, 24))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from lownoise.errors import PlanError
 from lownoise.noise import KNormNoise, LaplaceNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SystemRandomness
-from lownoise.samplers.walks import Preimage, RoundBody, walk
+from lownoise.samplers.walks import InAndOut, Preimage, RoundBody, walk
 from lownoise.sets.bodies import ImageBody, SymmetricBox, SymmetricPoints
 from lownoise.sets.norms import norm_of
 from lownoise.sets.norms.product import ProductNorm
@@ -115,6 +116,10 @@ def _seconds(draw: Callable[[], object]) -> str:
     return f"{time.process_time() - start:.2g}"
 
 
+def _drawn(found: InAndOut | GridWalk, randomness: SystemRandomness) -> object:
+    return found.draw(randomness).balls()
+
+
 def walk_rows() -> list[list[str]]:
     """Return steps and seconds of both walks in the cube, which neither knows to be one."""
     randomness, rows = SystemRandomness(), []
@@ -124,14 +129,14 @@ def walk_rows() -> list[list[str]]:
         try:
             found = walk(cube, np.eye(d), 1.0, outer)
             timed = found.steps <= TIMED
-            took = _seconds(lambda own=found: own.draw(randomness).balls()) if timed else "–"
+            took = _seconds(partial(_drawn, found, randomness)) if timed else "–"
             row += [f"{found.steps:,}", took]
         except PlanError:
             row += ["refused", ""]
         body = RoundBody(membership=cube, factor=np.eye(d), inner=1.0, outer=outer)
         try:
             grid = GridWalk(body=body)
-            row += [f"{grid.steps:,}", _seconds(lambda own=grid: own.draw(randomness).balls())]
+            row += [f"{grid.steps:,}", _seconds(partial(_drawn, grid, randomness))]
         except PlanError:
             row += ["refused", ""]
         rows.append(row)

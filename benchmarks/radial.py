@@ -24,7 +24,17 @@ if TYPE_CHECKING:
 
 BUDGETS = ((1.0, 1e-6), (0.1, 1e-6), (4.0, 1e-9))
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 100, 150, 200)
-HEAD = ("ε", "δ", "d", "Gaussian", "K-norm", "radial", "proved", "gap", "E‖z‖² over the better")
+HEAD: tuple[str, ...] = (
+    "ε",
+    "δ",
+    "d",
+    "Gaussian",
+    "K-norm",
+    "radial",
+    "proved",
+    "gap",
+    "E‖z‖² over the better",
+)
 HEAD += ("balls", "seconds")
 UNKNOWN = "none"
 FAST = ("d", "integers a second, one draw", "a thousand together", "floats a second")

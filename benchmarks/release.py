@@ -43,7 +43,9 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def paired(a: Callable[[], object], b: Callable[[], object], clock: Callable) -> list[float]:
+def paired(
+    a: Callable[[], object], b: Callable[[], object], clock: Callable[[Callable[[], object]], float]
+) -> list[float]:
     clock(a), clock(b)
     pairs = [(clock(a), clock(b)) for _ in range(RUNS)]
     return [statistics.median(p) for p in zip(*pairs, strict=True)] + [

@@ -24,6 +24,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -217,7 +218,7 @@ def measure(problem: Problem) -> dict[str, object]:
     }
 
 
-def apart(command: str, argument: dict) -> dict | None:
+def apart(command: str, argument: dict[str, Any]) -> dict[str, Any] | None:
     """Run `measure` or a peer in its own process; None where a peer takes too long."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.solver", command, json.dumps(argument)],
@@ -231,19 +232,20 @@ def apart(command: str, argument: dict) -> dict | None:
         return None
     if done.returncode:
         return {"failed": (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]}
-    return json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
-def solved(problem: Problem) -> dict:
+def solved(problem: Problem) -> dict[str, Any]:
     found = apart("--measure", asdict(problem))
     if found is None or "failed" in found:
         raise SystemExit(f"{problem}: {found}")
     return found
 
 
-def verdict(row: Row, found: dict) -> bool:
+def verdict(row: Row, found: dict[str, Any]) -> bool:
     """Return whether a row reached all of its targets."""
-    good = found["seconds"] <= row.seconds and found["gap"] <= row.gap
+    good = bool(found["seconds"] <= row.seconds and found["gap"] <= row.gap)
     if row.gigabytes is not None:
         good &= found["gigabytes"] < row.gigabytes
     if row.value is not None:
@@ -253,7 +255,7 @@ def verdict(row: Row, found: dict) -> bool:
     return good
 
 
-def value_of(row: Row, found: dict) -> str:
+def value_of(row: Row, found: dict[str, Any]) -> str:
     """Return the upper bound in the unit of the literature."""
     digits = 12 if row.gap < 1e-7 else 8
     return f"{row.problem.error(found['upper']):.{digits}f}"
@@ -265,7 +267,7 @@ def target_of(row: Row) -> str:
     return f"≤ {row.seconds:g} s, gap ≤ {gap}{memory}"
 
 
-def ratio_of(row: Row, found: dict) -> str:
+def ratio_of(row: Row, found: dict[str, Any]) -> str:
     return "—" if row.fastest is None else f"{row.fastest / found['seconds']:,.0f}×"
 
 
@@ -358,7 +360,7 @@ def by_jax(problem: Problem, until: float | None) -> float:
     return float(jnp.max(errors) if largest else jnp.mean(errors)) * longest
 
 
-PEERS = {
+PEERS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
     "d20": [
         ("fixed point to 1e-6", "fixed", {}),
         ("cvxpy + Clarabel, a constraint a point", "points", {"solver": "CLARABEL"}),
@@ -394,7 +396,7 @@ PEERS = {
 }
 
 
-def peer(name: str, how: str, options: dict) -> dict[str, object]:
+def peer(name: str, how: str, options: dict[str, Any]) -> dict[str, object]:
     """Run a peer in this process; called in one of its own."""
     # CPU and not wall-clock time: what else the machine does must not end a peer
     resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST + 60))
@@ -414,7 +416,7 @@ def peer(name: str, how: str, options: dict) -> dict[str, object]:
     return {"seconds": time.process_time() - start, "value": value}
 
 
-def beside(row: Row) -> list[tuple[str, dict | None]]:
+def beside(row: Row) -> list[tuple[str, dict[str, Any] | None]]:
     """Return each peer of a row with what it reached."""
     return [
         (title, apart("--peer", {"name": row.name, "how": how, "options": options}))
@@ -422,7 +424,7 @@ def beside(row: Row) -> list[tuple[str, dict | None]]:
     ]
 
 
-def said(found: dict | None, optimum: float) -> tuple[str, str]:
+def said(found: dict[str, Any] | None, optimum: float) -> tuple[str, str]:
     """Return a peer's time, and how far it ends above the optimum."""
     if found is None:
         return f"> {LONGEST} s", "—"

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +26,10 @@ from lownoise.samplers.steps import StepRadius
 from lownoise.sets.bodies import ImageBody
 from lownoise.sets.norms import ImageNorm
 from lownoise.sets.unit_balls import NormBall
+
+if TYPE_CHECKING:
+    from lownoise.planning.ask import Question
+    from lownoise.sensitivity.relations import Relation
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
 SIZES = (1, 2, 3, 4, 6, 8, 16, 32)
@@ -52,7 +57,7 @@ def gaps() -> list[list[str]]:
 
 BITS = {f"x{i}": 2 for i in range(6)}
 PAIRS = [list(pair) for pair in itertools.combinations(BITS, 2)]
-COUNTS: dict[str, tuple[object, str]] = {
+COUNTS: dict[str, tuple[Question, Relation]] = {
     "a count": (ln.Count("id"), "add_remove"),
     "cells of a 5 × 4 table": (ln.Count({"a": 5, "b": 4}), "add_remove"),
     "the same, one changes": (ln.Count({"a": 5, "b": 4}, outside={"a": 0, "b": 0}), "substitute"),
@@ -71,7 +76,7 @@ def counts() -> list[list[str]]:
     ]
 
 
-def _beside(question: object, relation: str, epsilon: float) -> str:
+def _beside(question: Question, relation: Relation, epsilon: float) -> str:
     size = 1000 if relation == "substitute" else None
     plan = ln.plan(question, budget=ln.pure_dp(epsilon), relation=relation, size=size)
     laplace = [
@@ -88,7 +93,7 @@ def units() -> list[list[str]]:
     """Return E z² of the best whole noise on a count of units over that of geometric noise."""
     found = []
     for rows in UNIT_ROWS:
-        unit = {"privacy_unit": "person", "rows_per_unit": rows}
+        unit: dict[str, Any] = {"privacy_unit": "person", "rows_per_unit": rows}
         cells = []
         for epsilon in EPSILONS:
             budget = ln.pure_dp(epsilon)

@@ -162,6 +162,9 @@ def _common(size: int, buffers: tuple[int, ...]) -> dict[str, Callable[[Error], 
         bounds[error] = made.bound
         return made
 
+    def with_buffers(k: int) -> Callable[[Error], Made]:
+        return lambda error: _rational(size, k, error, bounds[error])
+
     return {
         "binary tree": lambda _: _rows(tree_variances(size), height),
         "Honaker, streaming": lambda _: _rows(streaming_variances(size), height),
@@ -169,10 +172,7 @@ def _common(size: int, buffers: tuple[int, ...]) -> dict[str, Callable[[Error], 
         "square root": lambda _: _toeplitz(ones, square_root(ones), None),
         "normalized square root": lambda _: _rows(normalized_variances(ones, square_root(ones))),
         "best Toeplitz": best,
-        **{
-            f"rational, {k} buffers": lambda error, k=k: _rational(size, k, error, bounds[error])
-            for k in buffers
-        },
+        **{f"rational, {k} buffers": with_buffers(k) for k in buffers},
         "rational, enough buffers": lambda error: _rational(
             size, enough_buffers(1.0, size, error), error, bounds[error]
         ),

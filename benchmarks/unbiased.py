@@ -12,15 +12,20 @@ from __future__ import annotations
 
 import math
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 import lownoise as ln
 
+if TYPE_CHECKING:
+    from lownoise.sensitivity.relations import Relation
+
 NAMES = ["a", "b", "c"]
 BOX = ln.Box([0, -10, 5], [1, 300, 5.5])
 ROWS = 200
+RELATIONS: tuple[tuple[Relation, int | None], ...] = (("substitute", ROWS), ("add_remove", None))
 
 
 def tables() -> dict[str, np.ndarray]:
@@ -31,7 +36,7 @@ def tables() -> dict[str, np.ndarray]:
 
 def main(releases: int) -> int:
     failures = 0
-    for relation, size in (("substitute", ROWS), ("add_remove", None)):
+    for relation, size in RELATIONS:
         plan = ln.plan(
             ln.Mean(NAMES, BOX), budget=ln.approx_dp(1, 1e-6), relation=relation, size=size
         )

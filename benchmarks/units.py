@@ -12,6 +12,7 @@ import time
 import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
@@ -24,6 +25,9 @@ from lownoise.cli.demo import _archive
 from lownoise.engines.opening import source_of
 from lownoise.engines.tables import UnitTable
 from lownoise.privacy.units import PrivacyUnit
+
+if TYPE_CHECKING:
+    from lownoise.planning.ask import Question
 
 QUESTION = ln.Mean(["distance", "dep_delay"], ln.Box([0, -60], [5000, 300]), missing=[0, 0])
 ORDER = ("year", "month", "day", "sched_dep_time")
@@ -70,7 +74,7 @@ def totals() -> None:
     every = miles.distance.sum()
     print("| bound | miles that count | of all | ± 95% |")
     print("|---|---:|---:|---:|")
-    bounds: list[tuple[str, float, dict[str, object]]] = [
+    bounds: list[tuple[str, float, dict[str, Any]]] = [
         (f"{m} flights", by_unit.head(m).sum(), {"rows_per_unit": m, "order_by": list(ORDER)})
         for m in (20, 100, 575)
     ]
@@ -94,7 +98,7 @@ def exchange() -> None:
     box = ln.Box([0] * 8, [1] * 8)
     columns = [f"x{i}" for i in range(8)]
     by = {"a": 8, "b": 5}
-    asked = {
+    asked: dict[str, Question] = {
         "mean of one column": ln.Mean(["x"], ln.Box([0], [1])),
         "means of 8 columns": ln.Mean(columns, box),
         "means over a ball of 8 columns": ln.Mean(columns, ln.Ball(8)),
@@ -113,7 +117,7 @@ def exchange() -> None:
     for name, question in asked.items():
         cells = [name]
         for budget in (ln.zcdp(0.5), ln.pure_dp(1)):
-            given = {"budget": budget, "privacy_unit": "who", "rows_per_unit": 10}
+            given: dict[str, Any] = {"budget": budget, "privacy_unit": "who", "rows_per_unit": 10}
             plan = ln.plan(question, relation="substitute", **given)
             least = ln.plan(question, relation="add_remove", **given)
             cells.append(f"{plan.terms.compared / least.terms.compared:.2f}")
