@@ -32,7 +32,8 @@ from lownoise.engines.json_lines import open_lines, values_of
 from lownoise.engines.opening import opened
 from lownoise.engines.source import Columns
 from lownoise.engines.tables import File, found_files, located, once
-from lownoise.errors import EngineError, LownoiseError, SpecError, TableError, bare
+from lownoise.errors import EngineError, LownoiseError, SpecError, TableError
+from lownoise.errors.credentials import bare
 from lownoise.numbers.values import LONGEST, number, number_of_text
 from lownoise.privacy.units import PrivacyUnit
 from lownoise.spec import read_spec
@@ -383,7 +384,9 @@ ADDRESSES = [
     f"https://me:1\n{KEY}@office.example/t.parquet",
     f"host=office user=me password={KEY} dbname=people",
     f"host=office password \t = {KEY}",  # as libpq reads it
-    f"passphrase={KEY}",
+    f"u:{KEY}@office",
+    f"password%3D{KEY}",
+    f"jdbc:oracle:thin:me/{KEY}@//office/people",
     f"Driver={{SQL Server}};Server=office;Uid=me;PWD = {KEY}",
     f"AccountName=me;AccountKey={KEY};EndpointSuffix=office.example",
     f"office.example/t.parquet?X-Amz-Signature={KEY}&X-Amz-Expires=9",
@@ -451,6 +454,7 @@ def test_no_secret_of_an_address_is_kept_or_said(address, tmp_path, monkeypatch)
         "local randomize plan.json --out r.reports --table",
         "local aggregate plan.json",
         "release",
+        "release secret.toml --out",
     ) * (address in ADDRESSES[::4]):
         done = run(tmp_path, *command.split(), address)
         assert done.returncode == 2

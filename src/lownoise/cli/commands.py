@@ -35,6 +35,7 @@ from lownoise.cli.output import (
 from lownoise.cli.streaming import stream
 from lownoise.cli.together import together
 from lownoise.errors import FileError, LownoiseError, ReadingNotice
+from lownoise.errors.credentials import bare
 
 if TYPE_CHECKING:
     from lownoise.privacy import Ledger
@@ -94,6 +95,7 @@ def main() -> None:
         if not (said := " ".join(error.format_message().split()).removesuffix(".")):
             sys.exit(2)  # a name of commands alone, whose help was shown
         command = "lownoise" if error.ctx is None else error.ctx.command_path
+        said = bare(said, goes_on=True)
         refuse(f"{said[0].lower()}{said[1:]}; see `{command} --help`")
 
 

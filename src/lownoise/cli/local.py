@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lownoise.cli.output import claimed, show, show_report, working, write
-from lownoise.errors import FileError, bare
+from lownoise.errors import FileError
+from lownoise.errors.credentials import bare
 
 if TYPE_CHECKING:
     from lownoise.planning import LocalPlan

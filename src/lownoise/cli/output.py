@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lownoise.errors import FileError, LedgerError
+from lownoise.errors import FileError, LedgerError, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -54,11 +54,14 @@ def claimed(folder: Path | None, names: tuple[str, ...]) -> Iterator[None]:
     """Claim the files that will be written, before anything is spent; leave no trace of a refusal.
 
     Raises:
-        FileError: where a file exists, be it another release's claim, or cannot be made.
+        FileError: where a file exists, be it another release's claim, cannot be made, or is an
+            address, whose secret would be a folder's name.
     """
     if folder is None:
         yield
         return
+    for own in (folder, *(folder / name for name in names)):
+        path_of(own, "out")
     made = not folder.exists()
     claims: list[Path] = []
     try:

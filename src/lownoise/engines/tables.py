@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, cast, final
 from urllib.parse import unquote, unquote_to_bytes
 
 from lownoise.engines.cells import Dialect, alike, decoded, dialect_of
-from lownoise.errors import TableError, bare, may_hold_a_secret, quoted
+from lownoise.errors import TableError, quoted
+from lownoise.errors.credentials import bare, may_hold_a_secret
 from lownoise.numbers.readable import readable
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Table:
         ';'
         >>> Table("https://me:word@office.example/t.parquet")
         Traceback (most recent call last):
-        lownoise.errors.TableError: table is an address with a user, a query, a fragment or white...
+        lownoise.errors.TableError: table is an address with a user, a query or a fragment, which...
     """
 
     path: str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -430,7 +431,7 @@ def _open_address(path: str, shown: str) -> None:
     match = _URL.match(path)
     if may_hold_a_secret(path):  # nor is it quoted: where a secret ends is not known
         raise TableError(
-            f"{shown} is an address with a user, a query, a fragment or white space, which may be "
+            f"{shown} is an address with a user, a query or a fragment, which may be a "
             "secret; give the address alone, and the secret to DuckDB (CREATE PERSISTENT SECRET), "
             "or env://NAME and the address in the environment variable NAME"
             if match

@@ -21,10 +21,9 @@ from lownoise.errors import (
     LedgerError,
     OverspentError,
     ReadingNotice,
-    bare,
-    may_hold_a_secret,
     quoted,
 )
+from lownoise.errors.credentials import bare, may_hold_a_secret
 from lownoise.numbers.readable import readable
 from lownoise.privacy.budget import Budget, checked_budget
 from lownoise.privacy.entries import (
@@ -436,7 +435,9 @@ def checked_ledger(ledger: object) -> Ledger | None:
         )
     path, _, dataset = own.partition("::")
     if may_hold_a_secret(own):
-        raise LedgerError("ledger is an address, which may hold a secret; give the path of a file")
+        raise LedgerError(
+            "ledger may hold a password or a key; give the path of a file without one"
+        )
     if len(own) > _LONGEST or not own.isprintable():  # messages have it in one line
         raise LedgerError(f"ledger={quoted(own)} is no path of a ledger; give that of its file")
     if not path:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lownoise.errors import LedgerError, LownoiseError, may_hold_a_secret, path_of, quoted
+from lownoise.errors import LedgerError, LownoiseError, path_of, quoted
+from lownoise.errors.credentials import may_hold_a_secret
 from lownoise.numbers.readable import readable
 from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.privacy.choices import Numbered, chosen, named, reading_from_text
@@ -191,8 +192,7 @@ class Account:
             )
         if may_hold_a_secret(dataset):
             raise LedgerError(
-                "dataset is an address or names a key, which may be secret, and a ledger keeps it; "
-                "give a name"
+                "dataset may hold a password or a key, and a ledger keeps it; give a name"
             )
         found = only_reading(total) if reading is None else chosen(reading, total)
         if self.path.name == ":memory:" or (self.path.exists() and not self.path.is_file()):

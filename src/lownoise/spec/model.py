@@ -21,7 +21,8 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from lownoise.errors import SpecError, bare
+from lownoise.errors import SpecError, quoted
+from lownoise.errors.credentials import bare, names_a_secret
 from lownoise.planning import plan
 from lownoise.privacy.shared import MOST_USES
 from lownoise.privacy.units import MOST_ROWS, OF_UNITS
@@ -247,8 +248,9 @@ def _mistake(detail: ErrorDetails) -> str:
     place = ".".join(str(p) for p in detail["loc"]) or "top level"
     place = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in place)
     given = detail["input"]
-    open_ = isinstance(given, (str, int, float)) and detail["loc"][:1] != ("data",)  # a key, maybe
-    shown = f" (found {given!r})" if open_ else ""
+    secret = detail["loc"][:1] == ("data",) or names_a_secret(place)  # it may be
+    open_ = isinstance(given, (str, int, float)) and not secret
+    shown = f" (found {quoted(given)})" if open_ else ""
     return f"{place}: {mistake_of(detail)}{shown}"
 
 

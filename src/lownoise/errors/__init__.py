@@ -1,81 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every error that a user can cause, and every notice: one line of field, value and remedy."""
 
-import re
 from numbers import Number
 from os import fsencode, fspath
 from pathlib import Path
+
+from lownoise.errors.credentials import bare, may_hold_a_secret
 
 _LONGEST = 200  # characters of a value in a message
 _SHORT = 40  # and of a text that stands where a number should
 _ARROW = ("__arrow_c_stream__", "__arrow_c_array__")  # what columns and tables of others answer to
 _NAME, _PATH = 255, 4000  # bytes of a file's name, and characters of a path, that systems take
-# The name of a drive is one letter. What comes before the last "@" of a text may be a password, and
-# what follows "?" or "#" a key, which ends at a word with which messages go on, or not at all.
-_ON = r"(?=[ ](?:is|has|cannot|could|does|exists|holds|was)[ ]|\Z)"
-_ADDRESS = re.compile(
-    r"([A-Za-z][A-Za-z0-9+.-]{1,40}:/+|(?<![\w.])(?:md|motherduck):)(?:.*@)?([^\s?#]*)"
-    rf"(?:.*[?#].*?{_ON})?",
-    re.DOTALL,
-)
-# each is looked for once, or no further than so many letters, as a text may be of any length
-# MotherDuck's addresses, with a token behind "?", have no slash
-_SCHEME = re.compile(r"[A-Za-z0-9+.-]{2}:/|\A(?:md|motherduck):")
-_SECRET = re.compile(r"[\s@?#]")
-# as strings that connect to a database have them, with white space that messages may have escaped,
-# and addresses whose scheme was left out
-_KEY = (
-    r"(?i:pass(?:word|phrase|wd)|pwd|secret|token|credential|signature|sig|"
-    r"(?:account|access|api)_?key)"
-)
-_KEYED = re.compile(rf"({_KEY}(?:\s|\\[tnrfv]){{0,99}}=)(?:.*?{_ON})", re.DOTALL)
-_USER = re.compile(r"((?:\A|[/\\=\s])[^\s/\\:@=]{2,}):[^\s/\\@]{1,1000}@")
-
-
-def bare(text: str) -> str:
-    """Return a text whose addresses have no user, query and fragment, which may be secret.
-
-    Nor has it what stands where a password or a key is named, or behind a user and a colon.
-
-    Examples:
-        >>> bare("table=https://me:word@office.example/t.parquet?key=1 is no file")
-        'table=https://office.example/t.parquet is no file'
-        >>> bare("table=https://office.example/my file?key=1 2; give another")
-        'table=https://office.example/my'
-        >>> bare("s3://bucket/t.parquet"), bare("a@b?c.csv")
-        ('s3://bucket/t.parquet', 'a@b?c.csv')
-        >>> bare("table=host=db password=a b is no file"), bare("path=me:word@db/t.csv")
-        ('table=host=db password= is no file', 'path=me@db/t.csv')
-    """
-    if ":/" in text or "md:" in text or "duck:" in text:
-        text = _ADDRESS.sub(r"\1\2", text)
-    text = _KEYED.sub(r"\1", text) if "=" in text else text
-    return _USER.sub(r"\1@", text) if "@" in text else text
-
-
-def may_hold_a_secret(path: str) -> bool:
-    """Return whether a path has an address with a user, a query, a fragment, or white space.
-
-    Or names a password or a key, as what connects to a database does, or has one behind a user.
-
-    Examples:
-        >>> paths = ("s3://b/t", "s3://b/a t", "s3://b?t", "md:b?t", "a b?")
-        >>> [may_hold_a_secret(own) for own in paths]
-        [False, True, True, True, False]
-        >>> paths = ("host=db password=word", "t.parquet?sig=1", "//me:word@db/t", "me@db/k=1/t")
-        >>> [may_hold_a_secret(own) for own in paths]
-        [True, True, True, False]
-    """
-    if _KEYED.search(path) or _USER.search(path):
-        return True
-    scheme = _SCHEME.search(path)
-    return scheme is not None and _SECRET.search(path, scheme.end()) is not None
 
 
 def quoted(value: object) -> str:
     """Return a public value as a message quotes it: short, and in one line.
 
-    Of an array or a table, which may be data given by mistake, it is the type alone.
+    Of an array or a table, which may be data given by mistake, it is the type alone; of a text
+    nothing that may be a secret.
 
     Examples:
         >>> quoted("x"), quoted(10**12), quoted(10**9999)
@@ -89,7 +31,8 @@ def quoted(value: object) -> str:
     try:
         if getattr(value, "shape", ()) != () or any(hasattr(value, own) for own in _ARROW):
             return f"<{type(value).__name__}>"
-        said = " ".join(repr(value).splitlines())
+        said = repr(bare(value)) if isinstance(value, str) else bare(repr(value))
+        said = " ".join(said.splitlines())
     except Exception:  # noqa: BLE001 (a message must not fail for what it tells of)
         return type(value).__name__
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
@@ -131,7 +74,9 @@ class LownoiseError(Exception):
     """
 
     def __init__(self, *given: object) -> None:
-        super().__init__(*(bare(own) if isinstance(own, str) else own for own in given))
+        super().__init__(
+            *(bare(own, goes_on=True) if isinstance(own, str) else own for own in given)
+        )
 
 
 class DomainError(LownoiseError):
@@ -181,7 +126,7 @@ class SpecError(LownoiseError):
     def __init__(self, *given: object) -> None:
         super().__init__(*given)
         if len(given) == 1 and isinstance(given[0], str):  # of other lines nothing is left out
-            self.args = ("\n".join(map(bare, given[0].split("\n"))),)
+            self.args = ("\n".join(bare(own, goes_on=True) for own in given[0].split("\n")),)
 
 
 class FileError(LownoiseError):
@@ -218,7 +163,7 @@ def path_of(given: object, field: str = "path", error: type[LownoiseError] = Fil
     if not isinstance(own, str) or "\0" in own or own.splitlines() != [own]:
         raise error(f"{field}={quoted(given)} is no path; give a text or a pathlib.Path")
     if may_hold_a_secret(own):
-        raise error(f"{field} is an address, which may hold a secret; give the path of a file")
+        raise error(f"{field} may hold a password or a key; give the path of a file without one")
     if longest > _NAME or len(own) > _PATH:
         raise error(f"{field}={quoted(own)} is no path that a system takes; give a shorter one")
     return Path(own)
