@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from lownoise.numbers import keystream, randomness
 from lownoise.numbers.keystream import LEAST, Keystream
-from lownoise.numbers.randomness import SimulationRandomness, SystemRandomness
+from lownoise.numbers.randomness import SimulationRandomness, SystemRandomness, drawn_into
 
 # Two equal words among k honest ones have probability k²/2^65: below 1e-8 in every test here.
 
@@ -127,6 +127,31 @@ def test_many_words_are_a_standard_cipher_under_a_key_of_the_system(monkeypatch,
     assert words.dtype == np.uint64
 
 
+def test_a_room_is_filled_with_a_key_for_every_so_many_words_and_nothing_beside_it(
+    monkeypatch, ciphered
+):
+    """The last few words, of a part too small for the cipher, are the system's own."""
+    given = []
+
+    def asked(size, draw=os.urandom):
+        given.append(draw(size))
+        return given[-1]
+
+    monkeypatch.setattr(os, "urandom", asked)
+    whole = np.zeros(2 * (1 << 15) + 9, dtype=np.uint64)
+    room = whole[2:-2]
+    assert drawn_into(room, SystemRandomness()) is room
+    keys, rest = given[:2], given[2:]
+    parts = [
+        Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor().update(bytes(8 << 15))
+        for key in keys
+    ]
+    assert room.tobytes() == b"".join([*parts, *rest])
+    assert [len(each) for each in given] == [32, 32, 8 * 5]
+    assert not whole[:2].any()
+    assert not whole[-2:].any()
+
+
 def test_each_time_many_words_have_another_key(ciphered):
     with ThreadPoolExecutor(4) as pool:
         parts = list(pool.map(SystemRandomness().words, [LEAST] * 40))
@@ -137,20 +162,18 @@ def test_each_time_many_words_have_another_key(ciphered):
 
 @pytest.mark.parametrize("fault", ["counts backwards", "other key", "nothing", "one block again"])
 def test_a_cipher_that_is_not_the_standard_s_is_not_used(monkeypatch, fault):
-    honest = Keystream._words
+    honest = Keystream._fill
 
-    def wrong(self, key, counter, count):
-        words = honest(self, key, counter, count).copy()
+    def wrong(self, key, counter, room):
+        honest(self, key[::-1] if fault == "other key" else key, counter, room)
         if fault == "counts backwards":
-            return words.reshape(-1, 2)[::-1].reshape(-1)
-        if fault == "other key":
-            return honest(self, key[::-1], counter, count)
-        if fault == "nothing":
-            return np.zeros_like(words)
-        words[2:4] = words[:2]
-        return words
+            room[:] = room.reshape(-1, 2)[::-1].reshape(-1)
+        elif fault == "nothing":
+            room[:] = 0
+        elif fault == "one block again":
+            room[2:4] = room[:2]
 
-    monkeypatch.setattr(Keystream, "_words", wrong)
+    monkeypatch.setattr(Keystream, "_fill", wrong)
     assert keystream.Loader(0, Keystream, Keystream.right).after(LEAST) is None
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Work in threads comes back in its order, and threads draw noise only where no order counts."""
 
+import itertools
 import os
 import threading
 import warnings
@@ -9,7 +10,6 @@ from concurrent.futures import CancelledError
 import numpy as np
 import pandas as pd
 import pytest
-from tests.tables.layouts import NoNoise
 
 import lownoise as ln
 from lownoise.noise import marginals, mechanism
@@ -74,7 +74,7 @@ MADE = PLAN.terms.mechanism
 def test_pieces_drawn_in_threads_stand_where_they_do_one_by_one(monkeypatch):
     """The operating system's words are such that all noise is 0: what comes is exact, in order."""
     monkeypatch.setattr(marginals, "CHUNK", 64)
-    monkeypatch.setattr(SystemRandomness, "words", NoNoise.words)
+    monkeypatch.setattr(SystemRandomness, "fill", lambda _self, room: room.fill(2**63 - 1))
     drawn, own = [], type(MADE.noise).part
 
     def part(noise, piece, source):
@@ -127,8 +127,16 @@ def test_no_two_threads_have_the_same_room():
         both.wait(60)
         return own
 
-    assert not np.shares_memory(*in_order(room, range(2)))
-    assert np.shares_memory(*(spare(3)[0] for _ in range(2)))
+    first = list(in_order(room, range(2)))
+    assert not np.shares_memory(*first)
+    mine = [spare(3)[0] for _ in range(2)]
+    assert np.shares_memory(*mine)
+    # threads that have ended have left theirs: to one here, and to another
+    again = list(in_order(room, range(2)))
+    assert not np.shares_memory(*again)
+    assert not any(np.shares_memory(own, mine[0]) for own in again)
+    held = [*first, *again, mine[0]]
+    assert sum(np.shares_memory(a, b) for a, b in itertools.combinations(held, 2)) == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar, final
 
 import numpy as np
@@ -55,9 +55,9 @@ _BLOCK = 1 << 13  # words that are combined at once
 class Records(ABC):
     """The rows of a table as cells of its attributes, whichever way they are kept."""
 
-    @property
+    @cached_property
     def count(self) -> int:
-        """The number of rows, less those that were left out."""
+        """The number of rows, less those that were left out: asked of every piece of a release."""
         return int(self.marginal(()))
 
     @abstractmethod

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import deque
+from contextlib import suppress
 from decimal import Decimal
 from itertools import accumulate, pairwise
 from numbers import Real
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     Chosen = NDArray[np.bool_]
 
 Table = TypeVar("Table", bound=np.ndarray)  # of integers or of floats
+_LEFT = 4  # rooms that threads leave to others
 
 
 def frozen(array: Vector) -> Vector:
@@ -230,36 +233,63 @@ def triangle_of(rows: Vector) -> Vector:
 
 
 @final
-class Spare(threading.local):
+class Spare:
     """Room for a block of numbers of each kind, which a thread fills anew for every block.
 
-    It is kept while the thread lives: what new pages of memory cost is as much as the work in them.
+    It is kept while the thread lives, and then left to one that comes after it, of a few: what new
+    pages of memory cost is as much as the work in them.
 
     Args:
         length: of a block.
         kinds: of the numbers.
-        most: the length up to which it grows; a longer block has room of its own.
+        most: the length of the room that a longer block has; beyond it each has room of its own.
 
     Examples:
-        >>> spare = Spare(4, np.float64, np.int64)
+        >>> spare = Spare(4, np.float64, np.int64, most=16)
         >>> [(own.dtype.name, own.size) for own in spare(3)]
         [('float64', 3), ('int64', 3)]
-        >>> spare(3)[0].base is spare(2)[0].base
-        True
+        >>> spare(3)[0].base is spare(2)[0].base, spare(9)[0].base.size, spare(17)[0].base is None
+        (True, 16, True)
     """
 
     def __init__(self, length: int, *kinds: type[np.generic], most: int = 0) -> None:
-        self._length, self._most = length, most
-        self._own = [np.empty(length, dtype=kind) for kind in kinds]
+        self._length, self._kinds, self._most = length, kinds, most
+        self._thread = threading.local()
+        self._left: deque[list[Any]] = deque(maxlen=_LEFT)
 
     def __call__(self, length: int) -> list[Any]:
         """Return arrays of so many numbers, with whatever they hold."""
-        if length <= self._length:
-            return [own[:length] for own in self._own]
-        made = [np.empty(length, dtype=own.dtype) for own in self._own]
-        if length <= self._most:
-            self._length, self._own = length, made
-        return made
+        if length > max(self._length, self._most):
+            return self._made(length)
+        held: _Held | None = getattr(self._thread, "held", None)
+        if held is None:
+            held = self._thread.held = _Held(self._left)
+        if not held.arrays or held.arrays[0].size < length:
+            # at once what any may need: of pages that nobody writes to there are none
+            held.arrays = self._made(self._length if length <= self._length else self._most)
+        return [own[:length] for own in held.arrays]
+
+    def _made(self, length: int) -> list[Any]:
+        return [np.empty(length, dtype=kind) for kind in self._kinds]
+
+
+@final
+class _Held:
+    """What one thread has, and leaves to others when it ends.
+
+    Args:
+        left: what those before have left.
+    """
+
+    def __init__(self, left: deque[list[Any]]) -> None:
+        self._left = left
+        self.arrays: list[Any] = []
+        with suppress(IndexError):  # threads take and leave at once
+            self.arrays = left.pop()
+
+    def __del__(self) -> None:
+        if self.arrays:
+            self._left.append(self.arrays)
 
 
 def by_blocks(

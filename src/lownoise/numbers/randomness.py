@@ -33,6 +33,11 @@ class Randomness(Protocol):
         ...
 
 
+def _cipher(count: int) -> keystream.Keystream | None:
+    """Return what makes so many words at once; None where the system gives them itself."""
+    return _keystreams.after(count) if count >= keystream.LEAST else None
+
+
 @final
 class SystemRandomness:
     """The operating system's cryptographic generator.
@@ -42,10 +47,22 @@ class SystemRandomness:
 
     def words(self, count: int) -> Words:
         """Return `count` fresh words, shape (count,)."""
-        found = _keystreams.after(count) if count >= keystream.LEAST else None
-        if found is not None:
-            return found.words(count)
-        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+        cipher = _cipher(count)
+        if cipher is None:
+            return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+        room = np.empty(count, dtype=np.uint64)
+        cipher.fill(room)
+        return room
+
+    def fill(self, room: Words) -> None:
+        """Put fresh words into the room, in a row: what it holds is lost."""
+        for start in range(0, room.size, _AT_ONCE):
+            part = room[start : start + _AT_ONCE]
+            cipher = _cipher(part.size)
+            if cipher is None:
+                part[:] = np.frombuffer(os.urandom(part.nbytes), dtype=np.uint64)
+            else:
+                cipher.fill(part)
 
 
 def orderless(randomness: Randomness) -> bool:
@@ -67,11 +84,9 @@ def drawn_into(room: Words, randomness: Randomness) -> Words:
         room: what it holds is lost.
         randomness: where they come from.
     """
-    if not orderless(randomness):
+    if not isinstance(randomness, SystemRandomness):  # as of `orderless`
         return randomness.words(room.size)
-    for start in range(0, room.size, _AT_ONCE):
-        part = room[start : start + _AT_ONCE]
-        part[:] = randomness.words(part.size)
+    randomness.fill(room)
     return room
 
 
