@@ -11,10 +11,12 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from lownoise import report
 from lownoise.engines.queries import TableQuery, totals_query
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
 from lownoise.noise import AdditiveMechanism, GaussianNoise
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.codec import drafted, write
 from lownoise.release.release import Release
 
 ADULT = Path(__file__).parent / "data" / "adult.csv"
@@ -193,6 +195,54 @@ def test_a_release_reads_back_exactly(relation, tmp_path):
     for damage in (text[:-9], text.replace('"integers"', '"x"'), text.replace("/2", "/9", 1)):
         with pytest.raises(FileError):
             Release.from_json(damage)
+
+
+def test_no_file_takes_the_place_of_what_cannot_be_made_again(tmp_path):
+    """A release that was paid for, a ledger and a stream; a plan and a table can be made again."""
+    made, frame = plan(), table(mixed())
+    ledger = ln.Ledger.create(
+        tmp_path / "office.ledger", "d", ln.approx_dp(2, 1e-3), reading="zcdp"
+    )
+    paid, other = made.release(frame, ledger), made.release(frame)
+    ln.stream(ln.Prefix(4), budget=ln.zcdp(1), relation="add_remove", path=tmp_path / "stream")
+    paid.save(tmp_path / "r.json")
+    paid.save(tmp_path / "r.json")  # nothing is lost
+    kept = {own: own.read_bytes() for own in tmp_path.iterdir()}
+    for own in kept:
+        said = "is a release" if own.suffix == ".json" else "is a ledger, a stream or another data"
+        for writes in (
+            lambda own=own: other.save(own),
+            lambda own=own: made.save(own),
+            lambda own=own: report.write_csv(other, own),
+            *([lambda own=own: other.export(own)] if own.suffix == ".json" else []),
+            *([lambda own=own: other.save(own, overwrite=True)] if own.suffix != ".json" else []),
+        ):
+            with pytest.raises(FileError, match=f"file=.* {said}.*; give a new path"):
+                writes()
+    assert {own: own.read_bytes() for own in tmp_path.iterdir()} == kept
+    with pytest.raises(FileError, match="or overwrite=True"):
+        other.save(tmp_path / "r.json")
+    other.save(tmp_path / "r.json", overwrite=True)
+    assert ln.Release.load(tmp_path / "r.json").integers == other.integers
+    made.save(tmp_path / "p.json")
+    plan(order=4.0).save(tmp_path / "p.json")
+    assert ln.Plan.load(tmp_path / "p.json").terms.order == 4.0
+    report.write_csv(paid, tmp_path / "t.csv")
+    other.export(tmp_path / "t.csv")
+
+
+def test_of_two_releases_that_are_saved_at_once_the_first_stays(tmp_path):
+    made, frame = plan(), table(mixed())
+    first, second = (made.release(frame).to_json().encode() for _ in "12")
+
+    def both():
+        with drafted(tmp_path / "r.json") as late:
+            late.write(second)
+            write(tmp_path / "r.json", first.decode())
+
+    with pytest.raises(FileError, match="is a release"):
+        both()
+    assert [own.read_bytes() for own in tmp_path.iterdir()] == [first]
 
 
 def test_levels_out_of_range_are_refused():

@@ -197,7 +197,7 @@ def test_folders_that_were_edited_are_refused(tmp_path):
     # a release of another publication does not pass for one of this
     other = planned(ln.zcdp(2.0)).release(TABLE)
     path.write_text(text)
-    other["means"].save(tmp_path / "published" / "1.json")
+    other["means"].save(tmp_path / "published" / "1.json", overwrite=True)
     with pytest.raises((FileError, PlanError), match="another than together"):
         ln.JointRelease.load(tmp_path / "published")
 
@@ -502,7 +502,7 @@ def test_a_folder_says_whose_it_is_and_is_verified_as_one(budget, tmp_path):
     # a release of the same plan in the place of one, by no digest of its own
     release = again.release(TABLE)
     (tmp_path / "made" / "3.json").unlink()
-    release["spread"].save(tmp_path / "made" / "3.json")
+    release["spread"].save(tmp_path / "made" / "3.json", overwrite=True)
     wrong = [check.name for check in ln.verify(tmp_path / "made").checks if not check.holds]
     assert wrong == ["'spread': as listed", "one entry pays"]
     with pytest.raises(FileError, match="another than together"):

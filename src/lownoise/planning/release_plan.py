@@ -54,7 +54,7 @@ class AbstractPlan(Guaranteed, ABC):
         """Write `to_json` to a file, in the place of what is there, all of it or nothing.
 
         Raises:
-            FileError: where it cannot be written.
+            FileError: where it cannot be written, or a release, a ledger or a stream is there.
         """
         codec.write(path, self.to_json())
 

@@ -24,6 +24,7 @@ from lownoise.errors import FileError, LownoiseError, path_of, quoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from os import PathLike
+    from pathlib import Path
 
 VERSION = 2  # of what is written; all from 1 on are read, see docs/file-versions.md
 LARGEST = 1 << 21  # numbers of a stream that are read from a file that may be anybody's
@@ -33,6 +34,9 @@ _CLIPPED = 5  # and of version 5, where what their rows add up to is clipped
 _SUMMED = 6  # and of version 6, with units or without, where odd sums of signs prove noise
 _NEWEST = {"plan": _SUMMED, "release": _SUMMED}
 _FORMAT = re.compile(r"lownoise\.([a-z]+)/([1-9][0-9]{0,8})")
+_HEAD = 1 << 16  # bytes of a file that say what it is
+_RELEASED, _RELEASE = re.compile(rb'"format":\s*"lownoise\.release/'), "a release"
+_DATABASE = b"SQLite format 3\0"
 _READERS = {  # what a document of a kind is, for who has taken it for another
     "plan": "a plan; read it with ln.Plan.load",
     "release": "a release; read it with ln.Release.load",
@@ -194,22 +198,33 @@ def guarded(read: Callable[[], T]) -> T:
         raise FileError(f"the document is damaged: {reason}; use an unedited file") from None
 
 
-def write(path: str | PathLike[str], text: str) -> None:
+def write(path: str | PathLike[str], text: str, *, overwrite: bool | None = None) -> None:
     """Write `text` to `path`, all of it or nothing.
 
+    Args:
+        path: of the file.
+        text: what it is to hold.
+        overwrite: as of `drafted`.
+
     Raises:
-        FileError: where it is no path, or the folder cannot be written.
+        FileError: as `drafted` does.
     """
-    with drafted(path) as draft:
+    with drafted(path, overwrite=overwrite) as draft:
         draft.write(text.encode())
 
 
 @contextmanager
-def drafted(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+def drafted(path: str | PathLike[str], *, overwrite: bool | None = None) -> Iterator[IO[bytes]]:
     """Give a file beside `path` that takes its place at the end, or leaves nothing where it fails.
 
+    A release, a ledger or a stream that stands there cannot be made again, and is not replaced.
+
+    Args:
+        path: of the file.
+        overwrite: whether a release that is there may be replaced; None where nobody was asked.
+
     Raises:
-        FileError: where it is no path, or the folder cannot be written.
+        FileError: where it is no path, the folder cannot be written, or something else is lost.
     """
     own = path_of(path, "file")
     # whose mode is that of new files, by the umask
@@ -220,7 +235,7 @@ def drafted(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
                 yield draft
                 draft.flush()
                 os.fsync(draft.fileno())
-                beside.replace(own)
+                _take_place(beside, own, overwrite=overwrite)
             except BaseException:
                 beside.unlink(missing_ok=True)
                 raise
@@ -228,6 +243,34 @@ def drafted(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
         raise FileError(
             f"file={own} cannot be written ({error.strerror}); give a folder that can be written",
         ) from None
+
+
+def _take_place(draft: Path, own: Path, *, overwrite: bool | None) -> None:
+    """Give a draft its name, in the place of what can be made again alone."""
+    try:
+        os.link(draft, own)  # of two that write at once the second finds the first
+    except OSError:  # something is there, or the disk has no links
+        kept = _lost(own)
+        may = kept is None or (overwrite and kept == _RELEASE)
+        if not may and draft.read_bytes() != own.read_bytes():
+            also = ", or overwrite=True" if overwrite is False and kept == _RELEASE else ""
+            raise FileError(
+                f"file={own} is {kept}, which cannot be made again; give a new path{also}"
+            ) from None
+        draft.replace(own)
+    else:
+        draft.unlink()
+
+
+def _lost(own: Path) -> str | None:
+    """Return what would be lost with a file, None where it can be made again or is not ours."""
+    if not own.is_file():
+        return None
+    with own.open("rb") as file:
+        head = file.read(_HEAD)
+    if head.startswith(_DATABASE):
+        return "a ledger, a stream or another database"
+    return _RELEASE if _RELEASED.search(head) else None
 
 
 @final

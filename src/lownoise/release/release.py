@@ -388,16 +388,21 @@ class Release(Guaranteed):
             raise FileError("a release of marginals is a folder; use save(path) and load(path)")
         return self._document([str(k) for k in self.integers])
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the release, all of it or nothing: `to_json` to a file; marginals to a new folder.
 
+        Args:
+            path: of the file or the new folder.
+            overwrite: whether another release in a file of that name may be lost, and with it what
+                it cost; a folder never is, nor are a ledger and a stream.
+
         Raises:
-            FileError: where it cannot be written, or the folder exists; a file is replaced.
+            FileError: where it cannot be written, or what is there would be lost.
         """
         if isinstance(self.terms.question, Marginals):
             folders.save(self._document, np.asarray(self.integers), path)
         else:
-            codec.write(path, self.to_json())
+            codec.write(path, self.to_json(), overwrite=overwrite)
 
     @classmethod
     def from_json(cls, text: str, domain: AbstractDomain | None = None) -> Release:

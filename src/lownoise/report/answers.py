@@ -77,7 +77,7 @@ def export(
 
     Args:
         release: what was released, and so was paid for; of a stream its last answers.
-        path: the file, which is replaced where it exists.
+        path: the file, which is replaced where it exists, but for a release, a ledger or a stream.
         marginal: as that of `write_csv`.
         level: the chance with which each interval covers.
 

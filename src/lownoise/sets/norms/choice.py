@@ -107,7 +107,7 @@ def of_image(body: ImageBody, distance: float) -> AbstractNorm:
         known = body.base.admitted or sampler_of(body.base) is not None
         if known and (body.diagonal or d == k):
             return UnitBallNorm(body.factor, body.base, distance)
-        raise no_sampler(body.base, d)
+        raise no_sampler(d)
     if body.diagonal or d == k:
         return ImageNorm(simplest(body.factor, body.base), body.base)
     if d > k:

@@ -94,7 +94,7 @@ class ImageNorm(AbstractNorm):
 
     def __post_init__(self) -> None:
         if not self._blocks:
-            raise no_sampler(self.base, self.base.dimension)
+            raise no_sampler(self.base.dimension)
         _shaped(self.factor, self.base)
         self._inverse.sure(f"factor of {self.dimension} dimensions is")
 
@@ -251,14 +251,14 @@ class UnitBallNorm(AbstractNorm):
     distance: float = 0.0
 
     def __post_init__(self) -> None:
-        kind, d = type(self.base).__name__, self.base.dimension
+        d = self.base.dimension
         direct = sampler_of(self.base) is not None
         if not (direct or self.base.admitted):
-            raise no_sampler(self.base, self.base.dimension)
+            raise no_sampler(self.base.dimension)
         if not (direct or self.distance > 0 or decided(self.base)):
             raise PlanError(
-                f"{kind} in {d} dimensions is known by its norm in floats (weak membership): its "
-                "points are uniform but for a total variation, so no guarantee is pure; give "
+                f"a unit ball in {d} dimensions is known by its norm in floats (weak membership): "
+                "its points are uniform but for a total variation, so no guarantee is pure; give "
                 'ln.approx_dp(epsilon, delta) and mechanism="k_norm"',
             )
         _shaped(self.factor, self.base)
@@ -405,11 +405,11 @@ def uniform_balls(blocks: Sequence[tuple[slice, float]]) -> AbstractUniform:
     return own[0] if len(own) == 1 else UniformProduct(own)
 
 
-def no_sampler(base: AbstractUnitBall, dimension: int) -> PlanError:
+def no_sampler(dimension: int) -> PlanError:
     """Return the refusal of an image of a unit ball that is neither sampled nor walked in."""
     return PlanError(
-        f"{type(base).__name__} in {dimension} dimensions has no exact sampler; use (ε, δ), "
-        "or a domain that is an image of an ℓ_r ball or a product of such"
+        f"an image of this unit ball in {dimension} dimensions has no exact sampler; give a budget "
+        "ln.approx_dp(epsilon, delta), or an image of an ℓ_r ball or of a product of such"
     )
 
 
