@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The number of a cell: one meaning, in Python and in the engine; labels that it tells apart."""
 
+import bz2
+import gzip
+import io
 import json
+import lzma
+import zipfile
 
 import ibis
 import numpy as np
@@ -155,14 +160,32 @@ def test_a_dialect_has_its_own_separator_and_quotes_or_none(tmp_path, between, q
     path.write_text("\n".join(between.join(line) for line in lines) + "\n")
     rows = open_text(path, ["b", "a"], Dialect(between, quoted=quoted)).read_all().to_pydict()
     assert rows == {"a": ["1,5", "3", None], "b": ["2" if quoted else 'y"', None, None]}
-    with pytest.raises(TableError, match="capitals too, with commas between"):
+    with pytest.raises(TableError, match="capitals and blanks too, with commas between"):
         open_text(path, ["a"])
 
 
-@pytest.mark.parametrize("coding", ["utf-16", "utf-16-be"])
-def test_what_is_no_utf_8_from_its_first_letter_is_said_to_be(tmp_path, coding):
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-be", "utf-16-le"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_what_is_no_utf_8_from_its_first_letter_is_said_to_be(tmp_path, coding, mark):
     path = tmp_path / "t.csv"
-    mark = "" if coding == "utf-16" else "\ufeff"  # Python writes one by itself, or none
     path.write_text(f"{mark}a,b\n1,2\n", encoding=coding)
     with pytest.raises(TableError, match="UTF-16; save it as UTF-8"):
+        open_text(path, ["a"])
+
+
+def zipped(content):
+    with zipfile.ZipFile(whole := io.BytesIO(), "w") as file:
+        file.writestr("t.csv", content)
+    return whole.getvalue()
+
+
+def zstd(content):
+    return pa.compress(content, "zstd", asbytes=True)
+
+
+@pytest.mark.parametrize("packed", [gzip.compress, bz2.compress, lzma.compress, zipped, zstd])
+def test_what_is_packed_is_said_to_be(tmp_path, packed):
+    path = tmp_path / "t.csv"
+    path.write_bytes(packed(b"a,b\n1,2\n"))
+    with pytest.raises(TableError, match=r"t\.csv is packed by .*; unpack it"):
         open_text(path, ["a"])

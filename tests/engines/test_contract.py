@@ -592,7 +592,10 @@ def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
         ),
         (lambda f: _file(f / "t.csv", b"x,x,y z\n17,2,2\n"), "column='x' stands twice"),
         (lambda f: _file(f / "t.csv", b""), "has no names in its first line, or is empty"),
-        (lambda f: _file(f / "t.csv", b"X,y z\n17,2\n"), "spell it as there, capitals too"),
+        (
+            lambda f: _file(f / "t.csv", b"X,y z\n17,2\n"),
+            "spell it as there, capitals and blanks too",
+        ),
         (lambda f: _file(f / "t.csv", b"\xfc,y z\n17,2\n"), "not UTF-8; save the table as UTF-8"),
         (lambda _: pd.DataFrame({"x": [17]}), "column='y z' is not in the table"),
         (lambda _: pd.DataFrame({"x": pd.to_datetime(["2017-01-17"]), "y z": [1]}), "dates as"),

@@ -137,6 +137,16 @@ def dialect_of(path: Path) -> Dialect:
     return _TABS if path.name.lower().removesuffix(".gz").endswith(".tsv") else _COMMAS
 
 
+_UNITS = 6  # bytes that tell of UTF-16 without its mark: every second is none
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\x03\x04": "ZIP, as sheets of Excel are",
+    b"BZh91AY&SY": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+}
+
+
 def first_record(file: Any, path: Path | str, dialect: Dialect) -> list[str]:  # noqa: ANN401
     """Return the fields of the first record of a file of bytes, which is read as far.
 
@@ -147,10 +157,25 @@ def first_record(file: Any, path: Path | str, dialect: Dialect) -> list[str]:  #
 
     Raises:
         TableError: where its first line ends with a carriage return alone, or begins as UTF-16
-            does, which is none of these bytes.
+            and packed files do.
     """
     found: list[str] = next(records(_first_lines(file, path), dialect), [])
     return found
+
+
+def _expect_text(raw: bytes, path: Path | str) -> None:
+    """Refuse a file by how its first line begins: as none of this kind does."""
+    head = raw[:_UNITS]
+    wide = len(head) == _UNITS and any(
+        all(head[i::2]) and not any(head[1 - i :: 2]) for i in (0, 1)
+    )
+    if wide or raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise TableError(f"table={path} is text in UTF-16; save it as UTF-8")
+    for begins, name in _PACKED.items():
+        if raw.startswith(begins):
+            raise TableError(
+                f"table={path} is packed by {name}, and no text; unpack it, or give a .csv.gz"
+            )
 
 
 def _first_lines(file: Any, path: Path | str) -> Iterator[str]:  # noqa: ANN401
@@ -159,8 +184,7 @@ def _first_lines(file: Any, path: Path | str) -> Iterator[str]:  # noqa: ANN401
     for raw in file:
         line = decoded(raw)
         if first:
-            if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise TableError(f"table={path} is text in UTF-16; save it as UTF-8")
+            _expect_text(raw, path)
             line = line.removeprefix("\ufeff")
             # the last line of a file with none but carriage returns, too: rows, or no row
             if b"\r" in (raw.rstrip(b"\r\n") if raw.endswith(b"\n") else raw):

@@ -97,8 +97,9 @@ class TextFile:
             if column not in header:
                 raise TableError(
                     f"column={column!r} does not stand in the first line of {shown}; spell it as "
-                    f"there, capitals too, with {_NAMES[self.dialect.separator]} between, or say "
-                    "what is between by lownoise.Table(path, separator=…), in a specification by "
+                    "there, capitals and blanks too, with "
+                    f"{_NAMES[self.dialect.separator]} between, or say what is "
+                    "between by lownoise.Table(path, separator=…), in a specification by "
                     "data.separator",
                 )
             if header.count(column) > 1:

@@ -413,7 +413,8 @@ def kind_of(table: Table, files: Sequence[File]) -> tuple[str, ...]:
     if kinds[0] is None:
         known = ", ".join(ending for own in _KINDS for ending in own)
         raise TableError(
-            f"table={files[0].shown} has an unknown ending; give one of {known}, .duckdb, .db"
+            f"table={files[0].shown} has an unknown ending; give one of {known}, .duckdb, .db, or "
+            "what reads others, such as pandas, makes of it"
         )
     if len(kinds) > 1:
         with beyond_the_first(table):
@@ -442,6 +443,9 @@ def _open_address(path: str, shown: str) -> None:
         return
     scheme, shown = match[1], f"{shown}={path}" if shown == "table" else shown
     if scheme not in _REMOTE or not path.startswith(f"{scheme}://"):
-        raise TableError(f"{shown} cannot be read; give a text s3://… or https://…, or a path")
+        raise TableError(
+            f"{shown} cannot be read; give a text s3://… or https://…, a path, or a DataFrame of "
+            "Spark, which reads others"
+        )
     if scheme == "env" and not _VARIABLE.fullmatch(path):
         raise TableError(f"{shown} names no environment variable; give env:// and its name")
