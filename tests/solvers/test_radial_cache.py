@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from lownoise.certificate.radial import proof_from_fields
+from lownoise.certificate.radial_transfer import Transfer
 from lownoise.solvers import radial_fit
 from lownoise.solvers.radial import Staircase, covering, usual_moment
-from lownoise.solvers.radial_fit import fitted, least_profile, path_of, recalled, remember
+from lownoise.solvers.radial_fit import fitted, least_profile
+from lownoise.solvers.radial_kept import folder, path_of, recalled, remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,6 +132,23 @@ def test_noise_that_is_as_private_and_larger_is_not_taken(asked: tuple[int, floa
             assert recalled(*asked) is None
 
 
+def test_what_is_kept_is_read_with_little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No cell of what shorter changes cost is decided, and of those in a bound few."""
+    asked, looked = (2, 8.0, 1e-6), []
+    cost = Transfer._cost
+    monkeypatch.setattr(Transfer, "_cost", lambda own, *at: looked.append(at) or cost(own, *at))
+    own = fitted(*asked)
+    assert own.proof is not None
+    size = len(own.proof.transfer)
+    assert size > 500  # half of them times the other half are cells
+    assert 0 < len(looked) < size**2 / 64
+    remember(own)
+    del looked[:]
+    assert recalled(*asked) is not None
+    assert recalled(*asked, 1e-6) is not None
+    assert not looked
+
+
 def test_a_poisoned_proof_bounds_nothing(fit: RadialFit) -> None:
     remember(fit)
     path = path_of(*ASKED)
@@ -174,4 +193,4 @@ def test_many_writers_leave_one_whole_file(fit: RadialFit) -> None:
         list(pool.map(remember, [fit] * 64))
         found = list(pool.map(lambda _: recalled(*ASKED), range(8)))
     assert all(each is not None for each in found)
-    assert [file.suffix for file in radial_fit.folder().iterdir()] == [".json"]
+    assert [file.suffix for file in folder().iterdir()] == [".json"]

@@ -15,7 +15,9 @@ from scipy.sparse import coo_array, hstack
 
 from lownoise.certificate.radial_line import LineProof
 from lownoise.solvers.radial import RadialFit, Staircase, usual_moment
-from lownoise.solvers.radial_fit import _Line, fitted, least_profile, recalled
+from lownoise.solvers.radial_fit import fitted, least_profile
+from lownoise.solvers.radial_kept import recalled
+from lownoise.solvers.radial_line import _Line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -183,11 +183,16 @@ class Transfer:
             for sign in (1, -1)
         )
         most = arb(0)
-        for near, far in itertools.product(_blocks(gains), _blocks(losses)):
-            found = self._cost(_hull(near), _hull(far))
+        pairs = [
+            (self._cost(_hull(near), _hull(far)), near, far)
+            for near, far in itertools.product(_blocks(gains), _blocks(losses))
+        ]
+        for found, near, far in sorted(pairs, key=lambda pair: -float(pair[0].upper())):
+            if bool(found <= most):
+                continue  # nor is what it says of any cell above that
             if not bool(found <= enough):
-                pairs = itertools.product(near, far)
-                found = functools.reduce(lambda a, own: a.max(self._cost(*own)), pairs, arb(0))
+                cells = itertools.product(near, far)
+                found = functools.reduce(lambda a, own: a.max(self._cost(*own)), cells, arb(0))  # noqa: PLW2901
             most = most.max(found)
         if bool(most <= 0):
             return 0.0

@@ -86,14 +86,17 @@ def compared(builders: Mapping[str, Callable[[], P]], request: Asked) -> P:
     return replace(best, terms=replace(best.terms, alternatives=Comparison(rows)))
 
 
-def is_close(rows: Comparison, name: str, part: float) -> bool:
-    """Return whether a noise errs as the least of the others does, up to a part: more or less."""
+def apart(rows: Comparison, name: str) -> float:
+    """Return what parts of the least of the others' errors a noise is above or below it.
+
+    Infinite where it is alone, or was not made.
+    """
     errors = {own.mechanism: own.error for own in rows if own.error is not None}
     own = errors.pop(name, None)
     if own is None or not errors:
-        return False
+        return math.inf
     least = min(errors.values())
-    return abs(own - least) <= part * least
+    return abs(own - least) / least if least > 0 else math.inf
 
 
 def alternative(terms: Terms) -> Alternative:

@@ -226,7 +226,7 @@ def _builders(
     if not setting.kept.size:
         others = dict.fromkeys(others, lambda _: _unmoved())
     solved = cache(lambda: _solved(question, relation, request, fit, setting))
-    fitted = cache(lambda: profile(setting, kept=request.kept))
+    fitted = cache(lambda: profile(setting, near=request.near))
     asked = (question, weights, order)
     mechanisms: dict[str, Callable[[], Mechanism]] = {
         "k_norm": lambda: k_norm(setting),

@@ -352,12 +352,12 @@ def radial(fit: RadialFit, setting: Setting, shape: AbstractShape) -> AdditiveMe
     raise PlanError("the radial profile does not cover delta; take another mechanism")
 
 
-def profile(setting: Setting, *, kept: bool) -> RadialFit:
+def profile(setting: Setting, *, near: float) -> RadialFit:
     """Return the least radial noise for changes of length 1, and what no additive noise beats.
 
     Args:
         setting: what noise is fitted to.
-        kept: as of `least_profile`.
+        near: as of `least_profile`.
 
     Raises:
         PlanError: where δ is 0, or no profile is known for so many dimensions or such a budget.
@@ -377,4 +377,4 @@ def profile(setting: Setting, *, kept: bool) -> RadialFit:
             f"radial noise is fitted to at most {MOST_DIMENSIONS} numbers that records move, and "
             f"these are {dimension:,}; take another mechanism",
         )
-    return least_profile(dimension, epsilon, delta, kept=kept)
+    return least_profile(dimension, epsilon, delta, near=near)

@@ -38,7 +38,7 @@ class Request:
     Where releases share a budget, `budget` is that of one of them, and `shared` what they share.
     Where `unit` is not None it is a unit's budget, and noise is fitted to what one row may cost
     that comes or goes: `dearer` times less where one that becomes another costs as much more.
-    Fits from the user's cache will do where `kept`: where no choice hangs on them.
+    Fits from the user's cache will do that have at most `near` parts of E‖z‖² more than the least.
     """
 
     budget: Budget
@@ -53,7 +53,7 @@ class Request:
     shared: Shared | None = None
     unit: PrivacyUnit | None = None
     dearer: float = 1.0
-    kept: bool = True
+    near: float = 1.0
 
     @property
     def rows(self) -> int:

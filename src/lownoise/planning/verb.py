@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError, quoted
 from lownoise.kinds import resolved
-from lownoise.planning.comparing import compared, is_close
+from lownoise.planning.comparing import apart, compared
 from lownoise.planning.request import Request
 from lownoise.planning.sums import unit_total as totals_within
 from lownoise.privacy import ApproxDP, PureDP, Shared
@@ -87,11 +87,17 @@ def plan(  # noqa: PLR0913
 
 def _least(question: object, request: Request, shared: Shared | None) -> Plan:
     """Return the plan of least error, as it would be if no fit had been kept in a file."""
-    found = compared(_noises(question, request, shared), request)
-    if not is_close(found.terms.alternatives, "radial", _CLOSE):
+    noises: Builders = {
+        name: cache(build) for name, build in _noises(question, request, shared).items()
+    }
+    found = compared(noises, request)
+    part = apart(found.terms.alternatives, "radial")
+    if part > _CLOSE:
         return found
-    request = replace(request, kept=False)
-    return compared(_noises(question, request, shared), request)
+    # errors are as the roots of E‖z‖²: so what may change them by half of what decides
+    nearer = replace(request, near=part if part > _LEAST_CLOSE else 0.0)
+    noises["radial"] = _noises(question, nearer, shared)["radial"]
+    return compared(noises, request)
 
 
 def _noises(question: object, request: Request, shared: Shared | None) -> Builders:
@@ -147,7 +153,8 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
     return {**found, **dict.fromkeys(names(of_means=True), refuse)}
 
 
-_CLOSE = 1e-3  # of errors: what `solvers.radial_fit.NEAR` leaves open of kept noise, and no less
+_CLOSE = 1e-3  # of errors: what `solvers.radial_kept.NEAR` leaves open of kept noise, and no less
+_LEAST_CLOSE = 1e-7  # of errors, below which no kept noise will do
 _DEARER = 2.0  # a row that becomes another is one that goes and one that comes
 _SPARE = 1 + 2.0**-40  # for rounding
 

@@ -26,6 +26,7 @@ _ALIKE = 5e-4  # parts of ν below which nothing is moved
 _MISSES = (0.3, 0.1, 0.03)  # parts of what is spare that a line between nodes may miss
 _WORTH = 5e-5  # parts of ν that closer lines must gain
 _ROOM = 1e-4  # parts of ν left to the check in intervals
+_TESTED = 64  # nodes of either kind at which Λ is looked at
 
 
 def curve_of(threshold: Threshold, guess: float, spare: Spare, steps: int) -> Curve | None:
@@ -179,3 +180,23 @@ def least(threshold: Threshold, radii: Vector, cosines: Vector, change: Vector) 
     r = np.sqrt(fine * fine + 1 - 2 * fine * c)
     counted = scale * math.exp(threshold.epsilon) * share(d, (fine * c - 1) / r)
     return float(min(value(near).min(), (value(r) - counted).min()))
+
+
+def greatest_test(d: int, radii: Vector, change: Vector) -> float:
+    """Return about Λ, from some of the nodes: it is decided in balls where a bound is stated.
+
+    Args:
+        d: the dimension.
+        radii: nodes, rising.
+        change: t there.
+    """
+    lost = _mass(d, radii, np.maximum(-change, 0.0))
+    gains, losses = (np.nonzero(sign * change > 0)[0] for sign in (1, -1))
+    if not gains.size or not lost > 0:
+        return 0.0
+    at, to = (own[:: math.ceil(own.size / _TESTED)] for own in (gains, losses))
+    r, u = radii[at][:, None], radii[to][None, :]
+    cosines = (r * r + u * u - 1) / (2 * r * u)
+    near = share(d, -np.abs(np.minimum(cosines, 1.0)))
+    chances = np.where(cosines < 0, 1 - near, near)
+    return float(np.max(change[at][:, None] * -change[to][None, :] / (lost * chances)))
