@@ -64,6 +64,13 @@ def inverted(rows: bytes, bits: int) -> Any:  # noqa: ANN401 (flint carries no t
     raise PlanError("RecursiveNoise.rows have no inverse; plan again")
 
 
+@lru_cache(maxsize=8)
+def _rounded(rows: bytes) -> Vector:
+    found = [float(ball.mid()) for ball in inverted(rows, _FLOAT_BITS).entries()]
+    d = math.isqrt(len(found))
+    return frozen(np.array(found).reshape(d, d))
+
+
 @final
 class _Turned:
     """T⁻¹ times the kept coordinates: the last of T·(first level), and those of the others."""
@@ -181,8 +188,7 @@ class RecursiveNoise(AbstractNoise):
 
     @cached_property
     def _inverse(self) -> Vector:
-        found = [float(ball.mid()) for ball in inverted(self.rows.tobytes(), _FLOAT_BITS).entries()]
-        return frozen(np.array(found).reshape(self.rows.shape))
+        return _rounded(self.rows.tobytes())
 
     def _firsts(self) -> list[int]:
         """Return where the kept coordinates of each level begin."""

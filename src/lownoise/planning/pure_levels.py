@@ -160,10 +160,11 @@ def _shortest(values: Vector) -> tuple[int, ...]:
         >>> _shortest(np.ones(4))
         (4,)
     """
-    d = values.size
+    d, moments = values.size, np.maximum(values, 0.0)
     least, after = np.zeros(d + 1), np.zeros(d + 1, dtype=np.int64)
     for n in range(1, d + 1):
-        ends = least[:n] + np.cbrt([_kept(values, m, n) for m in range(n)])
+        kept = (n + 1) * np.cumsum(moments[:n][::-1])[::-1]  # as `_kept` from each on to n
+        ends = least[:n] + np.cbrt(kept)
         after[n] = int(np.argmin(np.round(ends / np.min(ends), _DIGITS)))  # of equals the first
         least[n] = ends[after[n]]
     found = [d]
