@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Staircase and geometric noise: `python -m benchmarks.staircase [counts|speed|costs]`.
+"""Staircase and geometric noise: `python -m benchmarks.staircase [counts|speed|costs|streams]`.
 
 Ratios of E‖z‖² of staircases to K-norm noise, by the number of integers that move and ε, whatever
 the norm. With `counts`: of plans of counts to their Laplace noise, and of counts of units with
 several rows to geometric noise. With `speed`: how many vectors
 of integers are drawn a second, of one number and around a ball. With `costs`: what staircases and
-K-norm noise cost an account that adds up ρ or μ², around a ball and a box.
+K-norm noise cost an account that adds up ρ or μ², around a ball and a box. With `streams`: what
+running sums of one number would have if the sums of their trees had either noise, which they have
+not, over what they have with Laplace noise at the same shares of ε.
 """
 
 from __future__ import annotations
@@ -19,13 +21,16 @@ import numpy as np
 
 import lownoise as ln
 from lownoise.certificate.staircase import least_first, least_square_down, staircase_ratio
-from lownoise.noise import KNormNoise, StaircaseNoise
+from lownoise.noise import GeometricNoise, KNormNoise, StaircaseNoise
 from lownoise.noise.pure import ellipsoid_norm
+from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SystemRandomness
+from lownoise.planning.pure_streams import PURE_STRATEGIES
 from lownoise.samplers.steps import StepRadius
 from lownoise.sets.bodies import ImageBody
 from lownoise.sets.norms import ImageNorm
 from lownoise.sets.unit_balls import NormBall
+from lownoise.streams import TreeSums
 
 if TYPE_CHECKING:
     from lownoise.planning.ask import Question
@@ -138,12 +143,46 @@ def costs(epsilon: float = 1.0) -> list[list[str]]:
     return found
 
 
+ROUNDS = (16, 64, 256, 1024, 4096)
+STREAM_HEAD = ("rounds", "levels", *COUNT_HEAD[1:])
+
+
+def streams(noise: str) -> list[list[str]]:
+    """Return mean variances of running sums over those with Laplace noise, a row a length.
+
+    Args:
+        noise: "staircase", or "geometric" where a record moves a sum by one step of a lattice.
+    """
+    found = []
+    for rounds in ROUNDS:
+        workload = ln.Prefix(rounds)
+        tree = PURE_STRATEGIES["tree"].make(workload, "mean")
+        assert isinstance(tree, TreeSums)  # by its name
+        shares = 1 / tree.widths / np.sum(1 / tree.widths)
+        cells = []
+        for epsilon in EPSILONS:
+            parts = [_beside_laplace(noise, own) for own in (epsilon * shares).tolist()]
+            widths = frozen(tree.widths * np.sqrt(np.minimum(parts, 1.0)))
+            own = TreeSums(workload, tree.arities, widths)
+            cells.append(f"{own.mean_variance / tree.mean_variance:.4f}")
+        found.append([str(rounds), str(shares.size), *cells])
+    return found
+
+
+def _beside_laplace(noise: str, epsilon: float) -> float:
+    if noise == "staircase":
+        return staircase_ratio(1, epsilon)
+    return float(epsilon**2 / 2 / GeometricNoise.precision(np.array([epsilon]))[0][0])
+
+
 def main(asked: list[str]) -> int:
     """Print the tables."""
     if asked == ["counts"]:
         tables = [(COUNT_HEAD, counts()), (UNIT_HEAD, units())]
     elif asked == ["speed"]:
         tables = [(("d", "K-norm", "staircase"), speed())]
+    elif asked == ["streams"]:
+        tables = [(STREAM_HEAD, streams(noise)) for noise in ("staircase", "geometric")]
     elif asked == ["costs"]:
         tables = [(("d", *("rho", "mu", "rho ×", "mu² ×") * 2), costs())]
     else:
