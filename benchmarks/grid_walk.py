@@ -29,7 +29,7 @@ from lownoise.numbers.rounding import up
 from lownoise.samplers.lazy import WORD, Lazy, UniformBits
 from lownoise.samplers.walks import steps_needed
 from lownoise.samplers.walks.body import AbstractRound
-from lownoise.samplers.walks.increments import Anchored
+from lownoise.samplers.walks.in_and_out import Anchored
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

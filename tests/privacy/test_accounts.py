@@ -404,12 +404,12 @@ def test_an_old_account_that_is_not_understood_leaves_the_others_in_peace(old):
 KILLED = """
 import os, signal, sys
 import lownoise as ln
-from lownoise.privacy import ledger_file
-whole = ledger_file._second
+from lownoise.privacy import ledger_account
+whole = ledger_account._second
 def half(connection):
     whole(connection)
     os.kill(os.getpid(), signal.SIGKILL)
-ledger_file._second = half
+ledger_account._second = half
 ln.Ledger(sys.argv[1], "mixed").reading()
 """
 

@@ -25,11 +25,10 @@ from lownoise.samplers.walks import (
     Preimage,
     RoundBody,
     in_and_out,
-    increments,
     steps_needed,
     walk,
 )
-from lownoise.samplers.walks.increments import ERROR, LARGEST, Increments
+from lownoise.samplers.walks.in_and_out import ERROR, LARGEST, Increments
 from lownoise.samplers.walks.mixing import Proximal
 from lownoise.sets.unit_balls import NormBall
 
@@ -219,7 +218,7 @@ def test_what_floats_leave_open_is_decided_alike(monkeypatch):
         InAndOut, "_bounds", lambda self, largest: replace(plain(self, largest), doubt=1e9)
     )
     monkeypatch.setattr(in_and_out, "_LOOSE", -1.0)
-    monkeypatch.setattr(increments, "LARGEST", 0.5)
+    monkeypatch.setattr(in_and_out, "LARGEST", 0.5)
     takes = in_and_out._Path._takes
     monkeypatch.setattr(in_and_out._Path, "_takes", lambda *args: asked.append(1) or takes(*args))
     slow = [

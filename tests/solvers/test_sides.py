@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from lownoise.solvers.sides import INTERRUPTED, SOLVED, Sides
+from lownoise.solvers.solution import INTERRUPTED, SOLVED, Sides
 
 
 def test_the_best_of_both_sides_is_kept():

@@ -16,8 +16,7 @@ from lownoise.planning.strategies import STRATEGIES, Choice
 from lownoise.sensitivity import patterns as bounds
 from lownoise.sensitivity import toeplitz
 from lownoise.sensitivity.participation import ONE, Participation
-from lownoise.sensitivity.toeplitz import toeplitz_lag, toeplitz_up
-from lownoise.sensitivity.trees import by_levels, tree_lag, tree_up
+from lownoise.sensitivity.toeplitz import by_levels, toeplitz_lag, toeplitz_up, tree_lag, tree_up
 from lownoise.streams import NormalizedPair, RecursivePair, ToeplitzPair
 
 ASKED = (

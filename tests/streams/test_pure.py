@@ -21,7 +21,7 @@ from lownoise.numbers.packing import packed, unpacked
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning import StreamPlan
 from lownoise.planning.pure_streams import PURE_STRATEGIES, squared_error
-from lownoise.solvers.streams.hierarchies import best_tree, full_error, short_error
+from lownoise.solvers.streams.trees import best_tree, full_error, short_error
 from lownoise.spec import read_spec
 from lownoise.streams import TreeSums, start
 from lownoise.streams.codec import document

@@ -2,7 +2,6 @@
 """Lower bounds on error, one theorem a function: for unbiased mechanisms, for ε-DP ones."""
 
 from lownoise.bounds.bound import HARDT_TALWAR, HENZINGER, NIKOLOV_TANG, Bound
-from lownoise.bounds.local import ball_local, published_local, unbiased_local
 from lownoise.bounds.means import (
     VolumeBound,
     directional_bound,
@@ -13,9 +12,12 @@ from lownoise.bounds.means import (
     volume_lower_bound,
 )
 from lownoise.bounds.unbiased import (
+    ball_local,
     divergence_up,
     may_have_room,
+    published_local,
     unbiased_add_remove,
+    unbiased_local,
     unbiased_substitute,
 )
 from lownoise.bounds.volume import (

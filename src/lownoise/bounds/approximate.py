@@ -15,8 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from lownoise.bounds.local import three_laws, unbiased_local
-from lownoise.bounds.unbiased import expm1
+from lownoise.bounds.unbiased import expm1, three_laws, unbiased_local
 from lownoise.numbers.rounding import grown, shrunk
 
 _CUTS = 120  # values of a that are tried; each is a proof
@@ -71,7 +70,7 @@ def unbiased_substitute(
 
         (w_K(θ)/n)(1 − η) ≤ σ_Q·√(∫_S(P⁺−P⁻)²/Q) + (σ_{P⁺} + σ_{P⁻})√η,
 
-    and the integral is at most C_a + b_a·η as in `local.unbiased_local`. So in each direction
+    and the integral is at most C_a + b_a·η as in `unbiased_local`. So in each direction
     either σ_Q ≥ (1−x)w_K(θ)(1−η)/(n√(C_a + b_aη)), or a neighbour has a deviation of at least
     x·w_K(θ)(1−η)/(2n√η). Where the first holds in all directions Γ_p(K−K) is covered; else the
     second holds in one, of a width of at least yΓ_p(K−K)/d after directions of less width, which

@@ -15,7 +15,7 @@ Examples:
 
 from lownoise.learning.bounds import RegretBound
 from lownoise.learning.learned import Evaluation, Learned
-from lownoise.learning.learning_plan import LearningPlan
+from lownoise.learning.learning_plan import LearningPlan, plan
 from lownoise.learning.losses import (
     LOSSES,
     AbstractLoss,
@@ -27,7 +27,6 @@ from lownoise.learning.losses import (
 from lownoise.learning.request import LearningRequest
 from lownoise.learning.run import LearningRun, Step
 from lownoise.learning.steps import ElasticNet, Lasso, Ridge
-from lownoise.learning.verb import plan
 from lownoise.release.progress import ProgressBar
 
 __all__ = [

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.bounds.local import ball_local, unbiased_local
+from lownoise.bounds.unbiased import ball_local, unbiased_local
 from lownoise.certificate import order_norm
 from lownoise.errors import FileError, quoted
 from lownoise.kinds import NONNEGATIVE, ORDER, POSITIVE
@@ -107,8 +107,8 @@ class LocalTerms:
         """What every unbiased ε-local mechanism errs at its worst of n people, times √n, at least.
 
         The greater of a bound on all records, by Γ_p(K − K), and at p = 2 one on some records of an
-        ellipsoid in the domain: see `bounds.local`. 0 where nothing is proved: without `curator`,
-        and where a δ is left out.
+        ellipsoid in the domain: see `bounds.unbiased`. 0 where nothing is proved: without
+        `curator`, and where a δ is left out.
         """
         if self.curator is None or self.budget.delta:
             return 0.0

@@ -6,8 +6,7 @@ from lownoise.planning.inverse import budget_for, size_for
 from lownoise.planning.joint import JointPlan, JointRelease
 from lownoise.planning.local_plan import LocalPlan
 from lownoise.planning.local_verb import local
-from lownoise.planning.release_plan import Plan
-from lownoise.planning.request import COUNT_SHARE
+from lownoise.planning.release_plan import COUNT_SHARE, Plan
 from lownoise.planning.several import together
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
 from lownoise.planning.streaming import plan_stream, stream

@@ -20,8 +20,7 @@ from lownoise.release.comparison import GAUSSIAN, Alternative, Comparison
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lownoise.planning.release_plan import Plan
-    from lownoise.planning.request import Request
+    from lownoise.planning.release_plan import Plan, Request
     from lownoise.planning.stream_plan import StreamPlan, StreamRequest
     from lownoise.release.terms import Terms
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.planning.request import Request
+    from lownoise.planning.release_plan import Request
     from lownoise.questions import Mean
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.domains.coordinates import Coordinates

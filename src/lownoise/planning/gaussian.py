@@ -17,8 +17,7 @@ from lownoise.noise.product import product_mechanism
 from lownoise.noise.residual import residual_mechanism
 from lownoise.numbers.arguments import checked_number, checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen, vector
-from lownoise.planning.release_plan import Plan
-from lownoise.planning.request import COUNT_SHARE, checked_counting, checked_size
+from lownoise.planning.release_plan import COUNT_SHARE, Plan, checked_counting, checked_size
 from lownoise.questions.attributes import check_labels
 from lownoise.release.pure_bound import count_weight
 from lownoise.release.terms import Terms
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from lownoise.noise import AdditiveMechanism
     from lownoise.numbers.arrays import Vector
-    from lownoise.planning.request import Request
+    from lownoise.planning.release_plan import Request
     from lownoise.privacy import Budget
     from lownoise.privacy.units import PrivacyUnit
     from lownoise.questions import AbstractSummed, Marginals, Mean, Parity
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.solvers import Solution
-    from lownoise.solvers.sides import Fitted
+    from lownoise.solvers.solution import Fitted
 
 
 _LEAST_WEIGHT = 1e-100

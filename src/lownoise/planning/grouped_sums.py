@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from lownoise.noise import AdditiveMechanism
     from lownoise.numbers.arrays import Vector
-    from lownoise.planning.request import Request
+    from lownoise.planning.release_plan import Request
     from lownoise.questions.mean import AbstractGrouped
     from lownoise.sensitivity.residuals import Orbits
     from lownoise.sets.bodies import AbstractBody

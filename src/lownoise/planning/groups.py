@@ -25,8 +25,7 @@ from lownoise.planning.gaussian import full_shape, plan_mean
 from lownoise.planning.grouped_sums import of_totals, plan_totals
 from lownoise.planning.pure import pure_means
 from lownoise.planning.pure_tables import best_split
-from lownoise.planning.release_plan import Plan
-from lownoise.planning.request import checked_size
+from lownoise.planning.release_plan import Plan, checked_size
 from lownoise.privacy import ApproxDP, PureDP, approx_dp, pure_dp
 from lownoise.questions.attributes import check_labels
 from lownoise.release.group_scales import sums_scales
@@ -51,12 +50,12 @@ if TYPE_CHECKING:
     from lownoise.noise import AdditiveMechanism
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.comparing import Builders
-    from lownoise.planning.request import Request
+    from lownoise.planning.release_plan import Request
     from lownoise.privacy import Budget
     from lownoise.questions.mean import AbstractGrouped
     from lownoise.sensitivity.residuals import Orbits
     from lownoise.solvers import Solution
-    from lownoise.solvers.sides import Fitted
+    from lownoise.solvers.solution import Fitted
 
 _PROVED = 0.01  # a gap that is small enough without evidence on differences
 _EVEN = 0.5  # of what a record may reveal, for its count: where it changes its group that is free

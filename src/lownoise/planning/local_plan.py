@@ -20,7 +20,7 @@ from lownoise.local_model.simulate import simulate
 from lownoise.local_model.terms import LocalTerms
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.numbers.readable import readable
-from lownoise.planning.request import checked_size
+from lownoise.planning.release_plan import checked_size
 from lownoise.planning.verb import plan
 from lownoise.privacy import approx_dp, pure_dp
 from lownoise.privacy.shuffling import epsilon_up, local_epsilon_down

@@ -50,8 +50,7 @@ from lownoise.planning.pure_steps import (
     staircase,
     within_lattice,
 )
-from lownoise.planning.release_plan import Plan
-from lownoise.planning.request import checked_counting, checked_size
+from lownoise.planning.release_plan import Plan, checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP
 from lownoise.questions import AbstractQueries, AbstractSummed, Mean
 from lownoise.release.additive import short
@@ -69,7 +68,7 @@ if TYPE_CHECKING:
     from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.comparing import Builders
-    from lownoise.planning.request import Request
+    from lownoise.planning.release_plan import Request
     from lownoise.privacy import Shared
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from lownoise.noise.totals import AbstractSummedTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.pure_noise import Setting
-    from lownoise.planning.request import Request
+    from lownoise.planning.release_plan import Request
     from lownoise.questions import AbstractSummed, Mean
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.norms import AbstractNorm

@@ -23,7 +23,7 @@ from lownoise.questions.streams import Running
 from lownoise.release.guarantees import allowed
 from lownoise.release.terms import Terms
 from lownoise.solvers.streams import square_root
-from lownoise.solvers.streams.hierarchies import best_tree
+from lownoise.solvers.streams.trees import best_tree
 from lownoise.streams import (
     ORDERS,
     PureStreamMechanism,

@@ -39,8 +39,7 @@ from lownoise.planning.pure_steps import (
     within_lattice,
     within_stairs,
 )
-from lownoise.planning.release_plan import Plan
-from lownoise.planning.request import checked_counting
+from lownoise.planning.release_plan import Plan, checked_counting
 from lownoise.privacy import ApproxDP, GaussianDP, PureDP
 from lownoise.questions.attributes import check_labels
 from lownoise.release.guarantees import allowed
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
     from lownoise.noise.independent import AbstractIndependentNoise
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.comparing import Builders
-    from lownoise.planning.request import Request
+    from lownoise.planning.release_plan import Request
     from lownoise.questions import Marginals, Parity
     from lownoise.sensitivity.residuals.signed import SignedTables
 

@@ -14,7 +14,7 @@ from lownoise.noise.sums import sum_mechanism
 from lownoise.numbers.arrays import vector
 from lownoise.planning.exchange import plan_means
 from lownoise.planning.pure import pure_means
-from lownoise.planning.request import checked_size
+from lownoise.planning.release_plan import checked_size
 from lownoise.questions import Sum
 from lownoise.sensitivity.relations import Change, checked_relation
 from lownoise.sets.domains import AbstractDomain, Box
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.planning.comparing import Builders
-    from lownoise.planning.release_plan import Plan
-    from lownoise.planning.request import Request
+    from lownoise.planning.release_plan import Plan, Request
     from lownoise.questions import Mean
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lownoise.errors import PlanError, quoted
 from lownoise.kinds import resolved
 from lownoise.planning.comparing import apart, compared
-from lownoise.planning.request import Request
+from lownoise.planning.release_plan import Request
 from lownoise.planning.sums import unit_total as totals_within
 from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import checked_budget

@@ -54,6 +54,8 @@ from lownoise.release.comparison import (
     names,
 )
 from lownoise.release.encoding import (
+    added_from_dict,
+    added_to_dict,
     evidence_from_dict,
     evidence_to_dict,
     relation_from_dict,
@@ -68,7 +70,6 @@ from lownoise.release.group_encoding import (
 )
 from lownoise.release.guarantees import allowed
 from lownoise.release.marginal_encoding import marginals_from_dict, marginals_to_dict
-from lownoise.release.noises import added_from_dict, added_to_dict
 from lownoise.release.pure_bound import of_sums
 from lownoise.release.terms import Terms
 from lownoise.release.totals import (

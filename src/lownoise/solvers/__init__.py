@@ -3,8 +3,7 @@
 
 from lownoise.solvers.finite import best_mechanism
 from lownoise.solvers.joint import joint_solution
-from lownoise.solvers.sides import SOLVED, Progress
-from lownoise.solvers.solution import NO_WIDTH, RTOL, Asked, Solution
+from lownoise.solvers.solution import NO_WIDTH, RTOL, SOLVED, Asked, Progress, Solution
 from lownoise.solvers.solve import solution, solve
 
 __all__ = [

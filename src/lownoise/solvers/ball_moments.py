@@ -24,8 +24,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import conjugate, order_norm
 from lownoise.sensitivity.factors import BlockShape, DenseShape
 from lownoise.sets.bodies.ball_moments import lesser_root, long_way
-from lownoise.solvers.sides import SOLVED
-from lownoise.solvers.solution import NEAR, Solution, lower_triangle
+from lownoise.solvers.solution import NEAR, SOLVED, Solution, lower_triangle
 
 if TYPE_CHECKING:
     from collections.abc import Callable

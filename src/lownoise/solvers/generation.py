@@ -16,7 +16,7 @@ import numpy as np
 
 from lownoise.solvers.fidelity import UnresolvedError
 from lownoise.solvers.newton import ListedVertices, newton
-from lownoise.solvers.sides import INTERRUPTED, SOLVED, STUCK, Sides
+from lownoise.solvers.solution import INTERRUPTED, SOLVED, STUCK, Sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lownoise.solvers.fidelity import Fidelity
     from lownoise.solvers.newton import Iterate, Problem
     from lownoise.solvers.pricing import AbstractVertices
-    from lownoise.solvers.sides import Progress
+    from lownoise.solvers.solution import Progress
 
     # an ellipsoid and its radius over all vertices; weights on vertices
     Best = Sides[tuple[Integers, Iterate[Fidelity], float], tuple[Integers, Iterate[Fidelity]]]

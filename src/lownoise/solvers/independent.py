@@ -27,14 +27,14 @@ from lownoise.numbers.norms import order_norm
 from lownoise.sensitivity.residuals import PatternCosts, TableChanges
 from lownoise.sensitivity.residuals.cost import ParityChanges, parity_cost_up
 from lownoise.solvers.newton import Linear, Problem, Step, bent_system, objective, steps
-from lownoise.solvers.sides import SOLVED, STUCK, Fitted, Sides
+from lownoise.solvers.solution import SOLVED, STUCK, Fitted, Sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.residuals import Orbits
-    from lownoise.solvers.sides import Progress
+    from lownoise.solvers.solution import Progress
 
 _FLOOR = 1e-7  # under each cell's weight where p is large: see `newton`
 _MOST_DENSE = 2000  # variables of Newton's system

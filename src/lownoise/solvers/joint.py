@@ -28,8 +28,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import JointBody
 from lownoise.sets.frames import find_frame
-from lownoise.solvers.sides import INTERRUPTED, SOLVED, Sides
-from lownoise.solvers.solution import Solution, honest, lower_triangle
+from lownoise.solvers.solution import INTERRUPTED, SOLVED, Sides, Solution, honest, lower_triangle
 from lownoise.solvers.solve import solution
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import conjugate, order_norm
-from lownoise.solvers.sides import INTERRUPTED, SOLVED, Progress
+from lownoise.solvers.solution import INTERRUPTED, SOLVED, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,10 +25,8 @@ from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
 
-from lownoise.solvers.moment_masses import cuts, ends, far_apart, swapped
-from lownoise.solvers.moment_problem import Precisions, Weighed
-from lownoise.solvers.sides import INTERRUPTED, SOLVED
-from lownoise.solvers.solution import Solution
+from lownoise.solvers.moment_problem import Precisions, Weighed, cuts, ends, far_apart, swapped
+from lownoise.solvers.solution import INTERRUPTED, SOLVED, Solution
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

@@ -30,8 +30,7 @@ from lownoise.solvers.generation import generate
 from lownoise.solvers.moments import moment_solution
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import AbstractVertices, Priced
-from lownoise.solvers.sides import INTERRUPTED, SOLVED, STUCK
-from lownoise.solvers.solution import FLOOR_SHARE, Solution, unit_of
+from lownoise.solvers.solution import FLOOR_SHARE, INTERRUPTED, SOLVED, STUCK, Solution, unit_of
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector

@@ -21,14 +21,14 @@ from lownoise.sensitivity.residuals import ChangeCosts
 from lownoise.sensitivity.residuals.ordered import whitened
 from lownoise.solvers.fidelity import Fidelity, fidelity
 from lownoise.solvers.newton import Linear, Problem, Step, bent_system, objective, steps
-from lownoise.solvers.sides import SOLVED, STUCK, Fitted, Sides
+from lownoise.solvers.solution import SOLVED, STUCK, Fitted, Sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.residuals import Blocks
-    from lownoise.solvers.sides import Progress
+    from lownoise.solvers.solution import Progress
 
 _FLOOR = 1e-7  # under each answer's weight where p is large: see `newton`
 _MOST_DENSE = 3000  # variables of Newton's system

@@ -39,8 +39,16 @@ from lownoise.solvers.fidelity import fidelity
 from lownoise.solvers.generation import Outcome, generate
 from lownoise.solvers.newton import Problem, objective
 from lownoise.solvers.pricing import PairVertices, PointVertices, carried, distinct
-from lownoise.solvers.sides import INTERRUPTED, SOLVED, STUCK, Progress, Sides
-from lownoise.solvers.solution import FLOOR_SHARE, Solution, unit_of
+from lownoise.solvers.solution import (
+    FLOOR_SHARE,
+    INTERRUPTED,
+    SOLVED,
+    STUCK,
+    Progress,
+    Sides,
+    Solution,
+    unit_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

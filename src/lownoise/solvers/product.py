@@ -23,7 +23,7 @@ from lownoise.sensitivity.residuals import AxisNoise, ordered_blocks
 from lownoise.solvers.independent import solve_residual
 from lownoise.solvers.newton import objective
 from lownoise.solvers.ordered import solve_ordered
-from lownoise.solvers.sides import Sides
+from lownoise.solvers.solution import Sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lownoise.certificate.tables import ResidualDual
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.residuals import Orbits, Products
-    from lownoise.solvers.sides import Fitted, Progress
+    from lownoise.solvers.solution import Fitted, Progress
 
     Across = tuple[tuple[AxisNoise, ...], Vector]
 

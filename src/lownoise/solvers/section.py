@@ -21,7 +21,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.solvers.generation import generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import PointVertices
-from lownoise.solvers.sides import INTERRUPTED, SOLVED, Progress
+from lownoise.solvers.solution import INTERRUPTED, SOLVED, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable

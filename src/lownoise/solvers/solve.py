@@ -39,9 +39,9 @@ from lownoise.solvers.oracle import oracle_solution
 from lownoise.solvers.points import point_solution
 from lownoise.solvers.pricing import PointVertices
 from lownoise.solvers.section import far_changes, least_section
-from lownoise.solvers.sides import INTERRUPTED
 from lownoise.solvers.solution import (
     FLOOR_SHARE,
+    INTERRUPTED,
     RTOL,
     Asked,
     Solution,
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from lownoise.certificate.evidence import Changes
     from lownoise.numbers.arrays import Vector
     from lownoise.sets.frames import Frame
-    from lownoise.solvers.sides import Progress
+    from lownoise.solvers.solution import Progress
 
 _FAINT = 1e-5
 _TURNED = 2.0**-16  # a gap that widths in more directions would hardly make smaller

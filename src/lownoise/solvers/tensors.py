@@ -36,8 +36,7 @@ from lownoise.sets.bodies.harmonics import kernels, monomials, multiplicities
 from lownoise.sets.frames import Frame
 from lownoise.sets.unit_balls.mixtures import best_mixture
 from lownoise.solvers.majorant import Majorant, least_majorant
-from lownoise.solvers.sides import INTERRUPTED
-from lownoise.solvers.solution import RTOL, Solution, honest
+from lownoise.solvers.solution import INTERRUPTED, RTOL, Solution, honest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +44,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies import TensorBall, TensorChanges
     from lownoise.solvers.majorant import Squares
-    from lownoise.solvers.sides import Progress
-    from lownoise.solvers.solution import Asked
+    from lownoise.solvers.solution import Asked, Progress
 
 _ROUNDS = 300
 _HELD = 1e-9

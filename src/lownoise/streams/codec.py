@@ -11,10 +11,12 @@ from lownoise.kinds import expect, numbers, whole_numbers
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import QUESTIONS
 from lownoise.questions.streams import LARGEST_DENSE, Running
-from lownoise.release import codec, noises, stored
+from lownoise.release import codec, stored
 from lownoise.release.codec import LARGEST
 from lownoise.release.comparison import GAUSSIAN, Comparison, compared_from_list, compared_to_dict
 from lownoise.release.encoding import (
+    added_from_dict,
+    added_to_dict,
     coordinates_from_dict,
     evidence_from_dict,
     evidence_to_dict,
@@ -86,7 +88,7 @@ def _noise_to_dict(
     return {
         "mechanism": name,
         "pair": SUMS.write(mechanism.pair),
-        "noise": {**noises.added_to_dict(name, mechanism.noise), **totals},
+        "noise": {**added_to_dict(name, mechanism.noise), **totals},
     }
 
 
@@ -179,7 +181,7 @@ def _mechanism(
     return PureStreamMechanism(
         totals=totals,
         pair=SUMS.read(fields["pair"], workload),
-        noise=noises.added_from_dict(noise, name, changes, r),
+        noise=added_from_dict(noise, name, changes, r),
         strategy=strategy,
         reason=reason,
         participation=participation,

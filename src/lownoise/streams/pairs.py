@@ -25,7 +25,7 @@ from lownoise.numbers.normals import Tail, normals
 from lownoise.numbers.rounding import grown, growth, up
 from lownoise.questions.streams import Prefix
 from lownoise.sensitivity.patterns import fitting, gram_up, worst
-from lownoise.sensitivity.trees import tree_up
+from lownoise.sensitivity.toeplitz import tree_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -40,8 +40,8 @@ from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.readings import within
 from lownoise.sensitivity.relations import checked_word
 from lownoise.sets.domains import AbstractDomain, difference_body, hull, image
+from lownoise.theory.bound import checked_records
 from lownoise.theory.enclosure import enclose
-from lownoise.theory.means import checked_records
 from lownoise.theory.quadratics import farthest
 
 if TYPE_CHECKING:

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What theorems about a domain begin with: Γ_p of it, or of its differences, from below."""
+"""What a bound is asked of and begins with: Γ_p of a domain, or of its differences, from below.
+
+And of bounds on means: what is asked, checked, and the bound that comes of it.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
-from lownoise.bounds import HARDT_TALWAR, HENZINGER, NIKOLOV_TANG, Bound
-from lownoise.errors import PlanError
-from lownoise.numbers.arguments import checked_order
+import numpy as np
+
+from lownoise.bounds import HARDT_TALWAR, HENZINGER, NIKOLOV_TANG, Bound, approximate
+from lownoise.errors import BudgetError, PlanError, quoted
+from lownoise.numbers.arguments import checked_number, checked_order
 from lownoise.numbers.rounding import shrunk
 from lownoise.sets.domains import AbstractDomain, Difference, difference_body
 from lownoise.theory.enclosure import Enclosure, enclose
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
 
 __all__ = ["HARDT_TALWAR", "HENZINGER", "NIKOLOV_TANG", "Bound", "gamma_down"]
 
@@ -69,3 +75,146 @@ def gamma_down(
         )
     gamma, d = asked.certificate.lower, asked.domain.dimension
     return shrunk(gamma * math.sqrt(2 * (d + 1) / d)) if differences else gamma
+
+
+Form = Literal["best", "published"]
+Relation = Literal["substitute", "add_remove"]
+Asked = AbstractDomain | Enclosure
+
+EVERY = "every dataset"
+_MOST_RECORDS = 2**53
+
+
+def checked_records(size: object) -> int:
+    """Return n, a public number of records.
+
+    Raises:
+        PlanError: where it is none.
+    """
+    if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
+        number = int(size)
+        if 1 <= number <= _MOST_RECORDS:
+            return number
+    raise PlanError(f"size={quoted(size)} is no number of records; give one from 1 to 2^53")
+
+
+class MeanAsked:
+    """What is asked of a bound, checked."""
+
+    def __init__(
+        self,
+        domain: Asked,
+        size: int | None,
+        relation: Relation,
+        order: float,
+        weights: ArrayLike | None,
+        workload: ArrayLike | None,
+        form: Form = "best",
+    ) -> None:
+        if form not in ("best", "published"):
+            raise PlanError(f"form={form!r} is unknown; give best or published")
+        if relation not in ("substitute", "add_remove"):
+            raise PlanError(f"relation={relation!r} is unknown; give substitute or add_remove")
+        if relation == "substitute":
+            checked_records(size)
+        elif size is not None:
+            raise PlanError(
+                f"size={quoted(size)} is not public where records come and go; leave it out, or "
+                "give relation='substitute'",
+            )
+        self.size = int(size) if size is not None else 1
+        self.relation, self.form, self.order = relation, form, checked_order(order)
+        self.domain = domain
+        self._given = {"order": order, "weights": weights, "workload": workload}
+
+    @property
+    def body(self) -> AbstractDomain:
+        """K."""
+        return self.domain.domain if isinstance(self.domain, Enclosure) else self.domain
+
+    @property
+    def answers(self) -> int:
+        """M, at least the dimension of the answers' changes."""
+        workload = self._given["workload"]
+        return self.body.dimension if workload is None else len(np.atleast_2d(workload))
+
+    @property
+    def quantity(self) -> str:
+        """What is bounded."""
+        power = "∞" if math.isinf(self.order) else f"{self.order:g}"
+        what = "mean" if self.relation == "substitute" else "sum"
+        return f"(E‖error of the {what}‖_{power}²)^{{1/2}}"
+
+    def gamma(self, *, differences: bool) -> float:
+        """Return at most Γ_p of what is asked of K, or of K − K."""
+        return gamma_down(self.domain, differences=differences, **self._given)  # type: ignore[arg-type]
+
+    def either(self, epsilon: float, delta: float) -> approximate.Either:
+        """Return what is known under (ε, δ), on Γ_p = 1 times the domain's own."""
+        counted = self.relation == "add_remove"
+        gamma = self.gamma(differences=not counted)  # which refuses what is no domain or workload
+        d = min(self.body.dimension, self.answers)
+        if counted:
+            return approximate.unbiased_add_remove(gamma, epsilon, delta, d)
+        return approximate.unbiased_substitute(gamma, self.size, epsilon, delta, d)
+
+    def bound(self, factor: float, binds: str, theorem: str, ours: str, over: str = EVERY) -> Bound:
+        """Return factor·Γ_p/n, Γ_p of K − K, or of K: published, or records come and go."""
+        wide = self.relation == "substitute" and self.form == "best"
+        value = shrunk(factor / self.size * self.gamma(differences=wide))
+        return self.stated(value, binds, theorem, ours, over)
+
+    def stated(
+        self,
+        value: float,
+        binds: str,
+        theorem: str,
+        ours: str,
+        over: str,
+        alternative: Bound | None = None,
+    ) -> Bound:
+        """Return a lower bound; its constant is on Γ_p of what the bound is proved with."""
+        wide = self.relation == "substitute" and self.form == "best"
+        gamma = self.gamma(differences=wide)
+        return Bound(
+            value=value,
+            side="lower",
+            quantity=self.quantity,
+            constant=value / gamma if gamma else 0.0,
+            alternative=alternative,
+            binds=binds,
+            over=over,
+            theorem=f"{NIKOLOV_TANG}, {theorem}",
+            ours=ours,
+        )
+
+
+def clauses(
+    asked: MeanAsked,
+    found: approximate.Either,
+    share: float | None,
+    binds: str,
+    theorem: str,
+    where: tuple[str, str],
+) -> Bound:
+    """Return a bound of two clauses: both together, or each on its own where a share is given."""
+    ours = "every constant"
+    if share is None:
+        return asked.stated(found.least, binds, theorem, ours, " or ".join(where))
+    number = checked_number("share", share)
+    if not 0 < number < 1:
+        raise PlanError(f"share={number:g} is out of range; give one between 0 and 1")
+    here, beside = found.split(number)
+    other = asked.stated(beside, binds, theorem, ours, where[1])
+    return asked.stated(here, binds, theorem, ours, where[0], other)
+
+
+def budget_of(budget: object, kinds: type[Any] | tuple[type[Any], ...], wanted: str) -> Any:  # noqa: ANN401
+    """Return the budget.
+
+    Raises:
+        BudgetError: where it is of another kind.
+    """
+    if not isinstance(budget, kinds):
+        raise BudgetError(f"budget={quoted(budget)} is not what this bound is of; give {wanted}")
+    return budget

@@ -19,8 +19,8 @@ from lownoise.numbers.rounding import grown, shrunk
 from lownoise.privacy import ApproxDP, GaussianDP, LocalDP, PureDP, Zcdp
 from lownoise.release.guarantees import gaussian_factor
 from lownoise.sets.domains import AbstractDomain, difference_body
+from lownoise.theory.bound import EVERY, Asked, Form, MeanAsked, Relation, budget_of, clauses
 from lownoise.theory.enclosure import enclose
-from lownoise.theory.means import EVERY, Asked, Form, MeanAsked, Relation, budget_of, clauses
 
 if TYPE_CHECKING:
     from collections.abc import Callable

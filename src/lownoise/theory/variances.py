@@ -26,7 +26,7 @@ from lownoise.numbers.arrays import matrix, vector
 from lownoise.numbers.rounding import grown, shrunk
 from lownoise.privacy import GaussianDP, Zcdp
 from lownoise.sets.domains import AbstractDomain, difference_body
-from lownoise.theory.means import budget_of, checked_records
+from lownoise.theory.bound import budget_of, checked_records
 from lownoise.theory.simplicial import ConvexEnclosure, Members, Search, Tangents, VarianceError
 from lownoise.theory.spectral import checked_count
 

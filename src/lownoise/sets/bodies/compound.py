@@ -2,7 +2,7 @@
 """Sets made of sets: the hull of a union, and images; each composes what its parts prove.
 
 * A hull reaches as far as one of its parts.
-* Lengths of images F·x + t are lengths of x about another center (`at_least.affine_farthest`).
+* Lengths of images F·x + t are lengths of x about another center (`reach.affine_farthest`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import LAST, ROUGH, grown, growth
-from lownoise.sets.bodies.farthest import affine_farthest, farthest_of, longer
 from lownoise.sets.bodies.image import ImageBody
 from lownoise.sets.bodies.multipliers import farthest_multipliers
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed
-from lownoise.sets.bodies.reach import AbstractSet, Farthest
+from lownoise.sets.bodies.reach import AbstractSet, Farthest, affine_farthest, farthest_of, longer
 from lownoise.sets.unit_balls import NormBall, product_ball
 
 if TYPE_CHECKING:

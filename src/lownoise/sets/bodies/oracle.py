@@ -24,8 +24,8 @@ import numpy as np
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import LAST, grown, growth, up
 from lownoise.sets.bodies.abstract import AbstractBody
-from lownoise.sets.bodies.farthest import NEAR, affine_farthest, far_pairs, least_ball, root_up
 from lownoise.sets.bodies.lengths import body_length, most_cones
+from lownoise.sets.bodies.reach import NEAR, affine_farthest, far_pairs, least_ball, root_up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector

@@ -25,10 +25,9 @@ import numpy as np
 from lownoise.numbers.arrays import frozen, slices
 from lownoise.numbers.rounding import growth, shrunk
 from lownoise.sets.bodies.abstract import AbstractBody
-from lownoise.sets.bodies.farthest import farthest_of, longer
 from lownoise.sets.bodies.image import SymmetricBox
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed, image_extent
-from lownoise.sets.bodies.reach import AbstractSet, Farthest
+from lownoise.sets.bodies.reach import AbstractSet, Farthest, farthest_of, longer
 from lownoise.sets.norms.choice import norm_of, unknown
 from lownoise.sets.norms.product import ProductNorm
 from lownoise.sets.unit_balls import product_ball

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Chosen, Integers, Vector
     from lownoise.sensitivity.participation import Participation
-    from lownoise.solvers.sides import Progress
+    from lownoise.solvers.solution import Progress
     from lownoise.solvers.streams.toeplitz import Error
 
 _FINE, _ROUGH = 2.0**-12, 2.0**-6  # where patterns are few, and where they are many

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The binary tree's strategies: sums of nodes, and Honaker's better estimates from the same nodes.
+"""Trees of sums: the binary one and Honaker's better estimates, and others for pure noise.
 
-A node of height h sums rounds j·2^h + 1 … (j + 1)·2^h; only nodes that end by round n are used,
-each with noise of its own, of variance 1 here. One round lies in at most ⌊log₂ n⌋ + 1 nodes, so one
-unit of change moves all nodes by at most √(⌊log₂ n⌋ + 1), and squared errors below are variances
-times that.
+*The binary tree.* A node of height h sums rounds j·2^h + 1 … (j + 1)·2^h; only nodes that end by
+round n are used, each with noise of its own, of variance 1 here. One round lies in at most ⌊log₂ n⌋
++ 1 nodes, so one unit of change moves all nodes by at most √(⌊log₂ n⌋ + 1), and squared errors
+below are variances times that.
 
 * `tree`: round t adds the nodes of the binary digits of t.
 * `honaker_streaming`: each finished subtree's total is estimated by least squares from the nodes
@@ -14,15 +14,28 @@ times that.
   digits of t is least squares on all nodes that are complete by then (Honaker 2015).
 * `honaker`: least squares on all nodes, L = W·R⁺, whose noise has the covariance W(RᵀR)⁻¹Wᵀ. Its
   rows need later nodes; a lower-triangular C with CᵀC = RᵀR makes the same noise in order.
+
+*Other trees*, for pure noise: how many rounds a sum holds, and how ε is shared between levels.
+With widths g of the levels, a round costs Σ 1/g_l in units of one sum's ε, and the answers' squared
+error is a function V(g), homogeneous of order 2. So V(g)·(Σ 1/g_l)² is made small: what is found is
+never trusted, since its cost and its error are computed anew from the stored numbers.
+
+For a tree whose groups are all full, means over all positions follow level by level from three
+numbers; that is what searches look at. Where rounds are few, a last group that is short may be
+best: there the search goes on with the tree as it is.
 """
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scipy.sparse import csr_array
 
     from lownoise.numbers.arrays import Integers, Vector
@@ -149,3 +162,259 @@ def _trailing_zeros(rounds: Integers) -> Integers:
     low = rounds & -rounds
     zeros: Integers = np.frexp(low.astype(np.float64))[1].astype(np.int64) - 1
     return zeros
+
+
+_MOST_LEVELS = 9
+_LEAST_ARITY = 4  # where there are many rounds; 10 and more are best there
+_FEW = 256
+_GAIN = 1e-3
+_WORTHLESS = 30.0
+_WIDEST = 4.0  # the logarithm of a width beside the others'
+_SHORT = 128  # rounds, for which the last group of a level may be short
+_STARTS = 16
+
+
+@lru_cache(maxsize=256)
+def best_tree(rounds: int, *, largest: bool = False) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Return arities and widths of a tree with little error, for running sums.
+
+    Args:
+        rounds: n.
+        largest: whether the largest error over the rounds is made small, and not the mean.
+
+    Examples:
+        >>> best_tree(1)
+        ((), (1.0,))
+        >>> len(best_tree(1000)[0])
+        2
+    """
+    if largest:
+        start = best_tree(rounds)[0]
+        _, arities, _ = _descended(rounds, start, largest=True)
+    else:
+        _, arities, _ = min(_searched(rounds))
+    if 2 < rounds <= _SHORT:  # noqa: PLR2004
+        return _settled(rounds, arities, largest=largest)
+    return arities, best_widths(_with_top(rounds, arities), largest=largest)[1]
+
+
+def _settled(
+    rounds: int, start: tuple[int, ...], *, largest: bool
+) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Return the best tree of one or two levels more than rounds, or that one, as it is."""
+    alone = sorted({max(2, round(rounds * k / _STARTS)) for k in range(1, _STARTS)} - {rounds})
+    pairs = [(a, b) for a in alone[: _STARTS // 2] for b in (2, 3, 5, 8) if a * b < rounds]
+    every = [
+        _as_it_is(rounds, own, largest=largest)
+        for own in ((), start, *((a,) for a in alone), *pairs)
+    ]
+    found = min(every)
+    while True:
+        near = found
+        for i, arity in enumerate(found[1]):
+            for other in (arity - 1, arity + 1):
+                own = (*found[1][:i], other, *found[1][i + 1 :])
+                near = min(near, _as_it_is(rounds, own, largest=largest))
+        if near[0] >= found[0] * (1 - _GAIN):
+            return found[1:]
+        found = near
+
+
+@lru_cache(maxsize=1 << 14)
+def _as_it_is(
+    rounds: int, arities: tuple[int, ...], *, largest: bool
+) -> tuple[float, tuple[int, ...], tuple[float, ...]]:
+    """Return the squared error of a tree for a cost of 1, and its best widths."""
+    from scipy.optimize import minimize
+
+    counts = [rounds]
+    for arity in arities:
+        if arity < 2 or counts[-1] < 2:  # noqa: PLR2004
+            return math.inf, arities, (1.0,) * (len(arities) + 1)
+        counts.append(-(-counts[-1] // arity))
+
+    def error(logs: Vector) -> float:
+        widths = np.exp([0.0, *logs.tolist()])
+        own = short_error(rounds, arities, widths, largest=largest)
+        return math.log(own) + 2 * math.log(float(np.sum(1 / widths)))
+
+    logs = np.zeros(0)
+    if arities:
+        room = [(-_WIDEST, _WIDEST)] * len(arities)
+        options = {"xatol": 1e-4, "fatol": 1e-7, "maxiter": 200}
+        logs = minimize(
+            error, np.zeros(len(arities)), method="Nelder-Mead", bounds=room, options=options
+        ).x
+    widths = np.exp([0.0, *logs.tolist()])
+    widths *= float(np.sum(1 / widths))
+    return math.exp(error(logs)), arities, tuple(widths.tolist())
+
+
+def short_error(
+    rounds: int, arities: Sequence[int], widths: Vector, *, largest: bool = False
+) -> float:
+    """Return the mean, or largest, variance of a running sum; last groups may be short.
+
+    Args:
+        rounds: n.
+        arities: of the levels above the single rounds.
+        widths: of each level.
+        largest: which of the two.
+
+    Examples:
+        >>> short_error(4, [], np.array([1.0])), short_error(4, [], np.array([1.0]), largest=True)
+        (2.5, 4.0)
+    """
+    own, steps = np.full(rounds, float(widths[0]) ** 2), []
+    for arity, width in zip(arities, widths[1:].tolist(), strict=True):
+        groups = np.zeros((-(-own.size // arity), arity))
+        groups.ravel()[: own.size] = own
+        ends = np.cumsum(groups, axis=1)
+        below = ends[:, -1:]
+        steps.append((own.size, (ends - groups) / below, ends / below, below))
+        own = below[:, 0] * width**2 / (below[:, 0] + width**2)
+    # variances of what is before a sum and of the sum, and how they vary together
+    before, beside = np.cumsum(own) - own, np.zeros_like(own)
+    for size, start, end, v in reversed(steps):
+        before, beside, own = before[:, None], beside[:, None], own[:, None]
+        share = end - start
+        before = before + 2 * start * beside + start**2 * own + v * start * (1 - start)
+        beside = share * beside + start * share * (own - v)
+        own = share**2 * own + v * share * (1 - share)
+        before, beside, own = (x.ravel()[:size] for x in (before, beside, own))
+    found = before + 2 * beside + own
+    return float(np.max(found) if largest else np.mean(found))
+
+
+def _searched(rounds: int) -> list[tuple[float, tuple[int, ...], tuple[float, ...]]]:
+    """Return the best trees of each number of levels."""
+    every: list[tuple[float, tuple[int, ...], tuple[float, ...]]] = []
+    for levels in range(_MOST_LEVELS):
+        even = max(2, math.ceil(rounds ** (1 / (levels + 1))))
+        if levels and even < _LEAST_ARITY and rounds > _FEW:
+            break
+        found = _descended(rounds, (even,) * levels, largest=False)
+        every += [found, _descended(rounds, _merged(*found[1:]), largest=False)]
+        if found[0] > 2 * min(every)[0]:
+            break
+    return every
+
+
+def _descended(
+    rounds: int, arities: tuple[int, ...], *, largest: bool
+) -> tuple[float, tuple[int, ...], tuple[float, ...]]:
+    """Return the best tree that single changes of arities lead to."""
+    found = _tried(rounds, arities, largest=largest)
+    while True:
+        near = found
+        for i, arity in enumerate(found[1]):
+            for other in {arity - arity // 6, arity - 1, arity + 1, arity + arity // 6, 2 * arity}:
+                own = (*found[1][:i], other, *found[1][i + 1 :])
+                near = min(near, _tried(rounds, own, largest=largest))
+        if near[0] >= found[0] * (1 - _GAIN):
+            return found
+        found = near
+
+
+def _merged(arities: tuple[int, ...], widths: tuple[float, ...]) -> tuple[int, ...]:
+    """Return the arities of the levels that are worth their cost: a width beyond all is of none."""
+    kept, size = [], 1
+    for arity, width in zip(arities, widths[1:], strict=True):
+        size *= arity
+        if width < _WORTHLESS * min(widths):
+            kept.append(size)
+            size = 1
+    return tuple(kept)
+
+
+def _with_top(rounds: int, arities: tuple[int, ...]) -> tuple[int, ...]:
+    count = rounds
+    for arity in arities:
+        count = -(-count // arity)
+    return (*arities, count)
+
+
+def _tried(
+    rounds: int, arities: tuple[int, ...], *, largest: bool
+) -> tuple[float, tuple[int, ...], tuple[float, ...]]:
+    """Return the error of a tree with its best widths, infinite where it is none of so few."""
+    full = _with_top(rounds, arities) if min(arities, default=2) > 1 else (0,)
+    if full[-1] < 2 and arities:  # noqa: PLR2004
+        return math.inf, arities, (1.0,) * (len(arities) + 1)
+    error, widths = best_widths(full, largest=largest, rough=True)
+    return error, arities, widths
+
+
+@lru_cache(maxsize=4096)
+def best_widths(
+    arities: tuple[int, ...], *, largest: bool = False, rough: bool = False
+) -> tuple[float, tuple[float, ...]]:
+    """Return the squared error for a cost of 1, and the widths of the levels that it takes.
+
+    Args:
+        arities: of each level, and how many sums the last one has.
+        largest: as `best_tree`'s.
+        rough: whether three digits will do.
+    """
+    from scipy.optimize import minimize
+
+    def error(logs: Vector) -> float:
+        widths = [math.exp(x) for x in logs.tolist()]
+        cost = math.fsum(1 / width for width in widths)
+        return math.log(full_error(arities, widths, largest=largest) * cost**2)
+
+    start, room = np.zeros(len(arities)), [(-_WIDEST, _WIDEST)] * len(arities)
+    if len(arities) == 1:
+        return full_error(arities, [1.0], largest=largest), (1.0,)
+    found = minimize(error, start, method="L-BFGS-B", bounds=room, tol=1e-4 if rough else 1e-10).x
+    widths = np.exp(found)
+    widths *= float(np.sum(1 / widths))
+    return full_error(arities, widths, largest=largest), tuple(widths.tolist())
+
+
+def full_error(
+    arities: Sequence[int], widths: Vector | Sequence[float], *, largest: bool = False
+) -> float:
+    """Return the mean, or largest, variance of a running sum, where all groups are full.
+
+    Args:
+        arities: of each level, and how many sums the last one has.
+        widths: of each level.
+        largest: which of the two.
+
+    Examples:
+        >>> full_error([4], [1.0]), full_error([4], [1.0], largest=True)
+        (2.5, 4.0)
+    """
+    own, below = float(widths[0]) ** 2, []
+    for arity, width in zip(arities[:-1], widths[1:], strict=True):
+        below.append(arity * own)
+        own = below[-1] * float(width) ** 2 / (below[-1] + float(width) ** 2)
+    if largest:
+        return _largest(arities, below, own)
+    # variances of what is before a sum and of the sum, and how they vary together: means
+    before, beside = own * (arities[-1] - 1) / 2, 0.0
+    for arity, v in zip(arities[-2::-1], below[::-1], strict=True):
+        first = (arity - 1) / (2 * arity)
+        square = first * (2 * arity - 1) / (3 * arity)
+        before += 2 * first * beside + square * own + v * (first - square)
+        beside = (beside + first * (own - v)) / arity
+        own = own / arity**2 + v * (1 - 1 / arity) / arity
+    return before + 2 * beside + own
+
+
+def _largest(arities: Sequence[int], below: list[float], own: float) -> float:
+    """Return the largest variance: at the first child of a sum, the last, or one in the middle."""
+    before = own * _places(arities[-1]) * arities[-1]
+    beside = np.zeros_like(before)
+    for arity, v in zip(arities[-2::-1], below[::-1], strict=True):
+        p = _places(arity)[:, None]
+        before = (before + 2 * p * beside + p**2 * own + v * p * (1 - p)).ravel()
+        beside = ((beside + p * (own - v)) / arity).ravel()
+        own = own / arity**2 + v * (1 - 1 / arity) / arity
+    return float(np.max(before + 2 * beside)) + own
+
+
+def _places(arity: int) -> Vector:
+    """Return where a child begins in its sum, of 1, for the children that may be worst."""
+    return np.unique([0, (arity - 1) // 2, arity // 2, arity - 1]) / arity
