@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How close to least a noise is, from both sides, recomputed from its evidence alone."""
 
-from lownoise.certificate.ball_moments import TurnedDual
 from lownoise.certificate.claim import Certificate, Claim, unit_of, upper_bound
 from lownoise.certificate.evidence import EVIDENCE, AbstractDual, Evidence, Moments
 from lownoise.certificate.finite import FiniteClaim, FiniteDual
@@ -14,7 +13,7 @@ from lownoise.certificate.measures import (
     SectionDual,
     SquaresDual,
 )
-from lownoise.certificate.moments import FlipDual
+from lownoise.certificate.moments import FlipDual, TurnedDual
 from lownoise.certificate.signs import SignsDual
 from lownoise.certificate.tensors import OrthantDual, RotationDual
 from lownoise.numbers.norms import order_norm
