@@ -23,7 +23,6 @@ from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DiagonalShape
 from lownoise.sensitivity.relations import sensitivity_set
 from lownoise.sets.domains import BallPower, CubePower, Image
-from lownoise.sets.domains.encoding import oracle_of
 
 ORDERS = (2.0, 3.0, 4.0, math.inf)
 ORDER_OF = {"substitute": math.inf, "add_remove": 2.0}  # of the plans
@@ -506,7 +505,7 @@ def test_a_plan_keeps_its_budget_and_can_be_checked(member, relation):
     plan = planned(member, relation)
     assert plan.cost.mu <= plan.terms.parameter == 1.0
     assert plan.verify()
-    again = ln.Plan.from_json(plan.to_json(), oracle_of(member.domain))
+    again = ln.Plan.from_json(plan.to_json(), plan.terms.view.program)
     assert again.to_json() == plan.to_json()
     assert plan.certificate.lower <= plan.certificate.upper
     assert plan.certificate.gap <= member.gap + 1e-6
@@ -556,8 +555,8 @@ def test_a_release_is_its_codes_and_the_noise_alone(member, relation):
     if relation == "add_remove":
         exact.append(ROWS * int(1 / mechanism.totals.count_step))
     assert list(release.integers) == [t + z for t, z in zip(exact, noise, strict=True)]
-    assert ln.verify(release.to_json(), domain=oracle_of(member.domain))
-    read = ln.Release.from_json(release.to_json(), oracle_of(member.domain))
+    assert ln.verify(release.to_json(), domain=plan.terms.view.program)
+    read = ln.Release.from_json(release.to_json(), plan.terms.view.program)
     assert np.array_equal(read.estimate, release.estimate)
     # without noise the answers are those of the records, each moved into the domain
     lacking = np.isnan(rows)

@@ -143,9 +143,9 @@ EXCEPTIONS = {
     ("kinds.py", "declared"),
     ("spec/declared.py", "declared_domain"),
     ("spec/declared.py", "declared_question"),
-    ("spec/linear.py", "declared_spec"),
-    ("spec/marginals.py", "_declared"),
-    ("spec/marginals.py", "declared_attributes"),
+    ("spec/counts.py", "declared_spec"),
+    ("spec/counts.py", "_declared"),
+    ("spec/counts.py", "declared_attributes"),
     ("spec/model.py", "declared"),
 }
 

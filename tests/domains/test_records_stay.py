@@ -22,7 +22,6 @@ from lownoise.errors import LownoiseError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release.execution import execute
 from lownoise.sets.domains import BallPower, Box, CubePower, Points
-from lownoise.sets.domains.encoding import oracle_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -333,4 +332,4 @@ def test_a_release_of_members_is_unbiased(held: Held) -> None:
     times = 1 if relation == "substitute" else count
     off = times * np.append(digits(domain), 0.0)[: truth.size]
     assert np.all(np.abs(release.estimate - truth) <= 7 * error + off)
-    assert ln.verify(release.to_json(), domain=oracle_of(domain))
+    assert ln.verify(release.to_json(), domain=release.terms.view.program)

@@ -25,7 +25,6 @@ from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning import Plan
 from lownoise.questions import QUESTIONS
 from lownoise.sets.bodies import SymmetricPoints
-from lownoise.sets.domains.encoding import oracle_of
 from lownoise.solvers import solve
 
 BY = {"sex": ["F", "M"], "region": 3}
@@ -147,7 +146,7 @@ def test_no_record_moves_the_integers_farther_than_is_charged(place):
     d = member.domain.dimension
     names = [f"c{i}" for i in range(d)]
     order = (2.0, 3.0, math.inf)[place % 3]
-    if oracle_of(member.domain) is not None:
+    if member.domain.oracles:
         with pytest.raises(QuestionError, match="program"):
             asked(member.domain, names)
         return
@@ -365,7 +364,7 @@ def test_a_column_may_be_summed_and_grouped_by():
 def test_files_hold_all_and_verify(place):
     member = MEMBERS[place]
     names = [f"c{i}" for i in range(member.domain.dimension)]
-    if oracle_of(member.domain) is not None:
+    if member.domain.oracles:
         return
     plan = planned(asked(member.domain, names), order=(2.0, math.inf)[place % 2])
     assert ln.verify(plan.to_json())

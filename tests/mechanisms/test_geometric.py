@@ -18,8 +18,7 @@ from scipy.stats import chi2
 import lownoise as ln
 from lownoise.engines.counts import CodedRows
 from lownoise.errors import FileError, PlanError
-from lownoise.noise.geometric import GeometricNoise
-from lownoise.noise.independent import independent_loss
+from lownoise.noise.independent import GeometricNoise, independent_loss
 from lownoise.noise.marginal_noise import Parts
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness

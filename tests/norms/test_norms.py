@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 
 from exact_norms import hull_norm, solved, zonotope_norm
 from lownoise.errors import PlanError
+from lownoise.noise.pure import KNormNoise
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.sets.norms import (
     HullNorm,
@@ -22,7 +23,6 @@ from lownoise.sets.norms import (
     ProductNorm,
     SimplexNorm,
     ZonotopeNorm,
-    covariance,
 )
 from lownoise.sets.norms.combination import Combination
 from lownoise.sets.unit_balls import CappedBall, MixedBall, NormBall, product_ball
@@ -238,7 +238,7 @@ def test_covariance_of_the_noise(gauge):
 
     n = 200_000
     noise = simulated_noise(gauge.uniform, 0.5, n, SimulationRandomness(5))
-    found = covariance(gauge, 0.5)
+    found = KNormNoise(gauge, 0.5).covariance()
     products = noise[:, :, None] * noise[:, None, :]
     off = np.std(products, axis=0) / math.sqrt(n)
     assert np.all(np.abs(np.mean(products, axis=0) - found) <= 6 * off)

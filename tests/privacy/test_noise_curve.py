@@ -18,8 +18,7 @@ from scipy.special import ndtr, roots_genlaguerre, roots_jacobi
 import lownoise as ln
 from lownoise.certificate.staircase import least_first
 from lownoise.noise.abstract import Loss, composed
-from lownoise.noise.geometric import GeometricNoise
-from lownoise.noise.independent import LaplaceNoise, independent_loss
+from lownoise.noise.independent import GeometricNoise, LaplaceNoise, independent_loss
 from lownoise.noise.response import keep_for
 from lownoise.privacy import aside_curve
 from lownoise.privacy.gaussian_curve import delta_up

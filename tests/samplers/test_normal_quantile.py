@@ -10,16 +10,29 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from flint import arb, arb_poly
 
 from lownoise.errors import FileError
 from lownoise.numbers import normals as own
-from lownoise.numbers.normals import CELLS, OCTAVES, WORST, normals, taylor_table
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.normals import (
+    CELLS,
+    CUT,
+    DEGREE,
+    LOW_BITS,
+    OCTAVES,
+    WORST,
+    normals,
+    quantile,
+    taylor_table,
+)
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.samplers.gaussian import made_table
+from lownoise.numbers.rounding import up
 
 SMALLEST = 2 ** (63 - OCTAVES)  # the least tail of the table, in units of 2^-64
 SIGN = 2**63
 INSIDE = 20  # random words a cell
+UNIT = 2.0**-53
 SMALL = 2e-14  # the largest bound: half of the last bit, where the density is least
 
 
@@ -118,6 +131,45 @@ def test_the_words_are_left_as_they_were():
 def test_the_table_cannot_be_written():
     with pytest.raises(ValueError, match="read-only"):
         taylor_table()[0, 0] = 1.0
+
+
+def made_table():
+    """The table of `numbers.normals`, made anew; `np.save` of it is the file shipped."""
+    polynomials = [arb_poly([1])]
+    for n in range(1, DEGREE + 1):
+        p = polynomials[-1]
+        polynomials.append(p.derivative() + n * arb_poly([0, 1]) * p)
+    table = np.empty((DEGREE + 3, OCTAVES * CELLS))
+    with precision(300):
+        for cell in range(OCTAVES * CELLS):
+            octave, part = divmod(cell, CELLS)
+            # in units of 2^-64: v runs over [start, start + 2·radius)
+            radius = 2 ** (CUT + octave + LOW_BITS) // (2 * CELLS)
+            start = 2 ** (CUT + octave + LOW_BITS) + part * 2 * radius
+            unit = arb(2) ** -64
+            z = quantile(arb(start + radius) * unit)
+            phi = (-z * z / 2).exp() / (2 * arb.pi()).sqrt()
+            r = arb(radius) * unit
+            exact = [z] + [
+                polynomials[n - 1](z) * (-r / phi) ** n / arb(math.factorial(n))
+                for n in range(1, DEGREE + 1)
+            ]
+            rounded = [float(a.mid()) for a in exact]
+            z_far = quantile(arb(start) * unit)
+            phi_far = (-z_far * z_far / 2).exp() / (2 * arb.pi()).sqrt()
+            remainder = (
+                polynomials[DEGREE](z_far)
+                * (r / phi_far) ** (DEGREE + 1)
+                / arb(math.factorial(DEGREE + 1))
+            )
+            hidden = unit / 2 / phi_far  # the tail is known to half of the last bit
+            stored = sum((abs(a - arb(b)) for a, b in zip(exact, rounded, strict=True)), arb(0))
+            small = sum((abs(arb(b)) for b in rounded[1:]), arb(0))
+            # Horner: 2·DEGREE operations on the small part, t off by one unit, one last addition
+            rounding = UNIT * (abs(arb(rounded[0])) + 2 * small) + 40 * UNIT * small
+            bound = remainder + hidden + stored + rounding
+            table[:, cell] = [*rounded, 2.0**LOW_BITS / radius, up(float(bound.upper()))]
+    return table
 
 
 def test_the_shipped_table_is_the_one_that_ball_arithmetic_makes():

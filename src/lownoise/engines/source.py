@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 Kind = Literal["integers", "numbers", "texts"]  # what a column holds: 64 bits with a sign, or less
 _MOST_NAMES = 20  # in a message
 _BATCH = 1 << 17  # units
-T = TypeVar("T")
 
 
 @final

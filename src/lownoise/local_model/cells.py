@@ -19,8 +19,7 @@ import numpy as np
 
 from lownoise.errors import FileError, PlanError, counted, quoted
 from lownoise.kinds import Field, Form
-from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
-from lownoise.local_model.records import table_of, values_of
+from lownoise.local_model.encoder import ENCODERS, AbstractEncoder, table_of, values_of
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.values import distinguishable, number, number_of, number_of_text
 

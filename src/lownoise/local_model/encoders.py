@@ -17,9 +17,8 @@ import numpy as np
 
 from lownoise.errors import DomainError, FileError
 from lownoise.kinds import PACKED, VECTOR, Field, Form
-from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
+from lownoise.local_model.encoder import ENCODERS, AbstractEncoder, numbers_of
 from lownoise.local_model.randomizer import FULL
-from lownoise.local_model.records import numbers_of
 from lownoise.numbers.arrays import frozen, weighed
 from lownoise.numbers.packing import packed, unpacked
 from lownoise.numbers.rounding import shrunk

@@ -4,8 +4,7 @@
 from lownoise.noise.discrete_k_norm import DiscreteKNormNoise
 from lownoise.noise.discrete_staircase import DiscreteStaircaseNoise
 from lownoise.noise.gaussian import GaussianNoise
-from lownoise.noise.geometric import GeometricNoise
-from lownoise.noise.independent import LaplaceNoise
+from lownoise.noise.independent import GeometricNoise, LaplaceNoise
 from lownoise.noise.mechanism import AdditiveMechanism
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.pure import KNormNoise

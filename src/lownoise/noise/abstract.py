@@ -323,7 +323,10 @@ class AbstractNoise(ABC):
         Raises:
             PlanError: where it fits no row.
         """
-        raise PlanError(f"noise={type(self).__name__} stands in no row; draw its pieces")
+        found = self.block(count, randomness)
+        if found is None:
+            raise PlanError(f"noise={type(self).__name__} stands in no row; draw its pieces")
+        return found.astype(np.float64)
 
     def answer_factor(self, unit: Vector, embed: Vector | None) -> AbstractShape:
         """Return a factor of the answers' covariance; arguments as of `deviations`.
@@ -348,9 +351,9 @@ class AbstractNoise(ABC):
         raise PlanError("no plan of this question has such noise")
 
     @property
-    @abstractmethod
     def estimated(self) -> bool:
-        """Whether the covariance was estimated by simulation and not computed."""
+        """Whether the covariance was estimated by simulation: it is computed, as a rule."""
+        return False
 
     @property
     def left_out(self) -> str:

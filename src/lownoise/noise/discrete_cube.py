@@ -73,11 +73,6 @@ class DiscreteCubeNoise(AbstractNoise):
         """The number of integers d."""
         return self.size
 
-    @property
-    def estimated(self) -> bool:
-        """False: its variance is computed, not estimated from draws."""
-        return False
-
     def loss(self, changes: AbstractBody) -> Loss:
         """Return the greatest max|sᵢ|/b, and what that implies.
 
@@ -147,10 +142,6 @@ class DiscreteCubeNoise(AbstractNoise):
         k = np.repeat(self.steps.many(count, randomness), self.size)
         drawn = below((2 * k + 1).astype(np.uint64), k.size, randomness) - k
         return drawn.reshape(count, self.size)
-
-    def simulate(self, count: int, randomness: Randomness) -> Vector:
-        """Return `count` draws in floats."""
-        return self.block(count, randomness).astype(np.float64)
 
 
 def is_cube(changes: AbstractBody) -> bool:

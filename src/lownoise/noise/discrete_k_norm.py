@@ -26,7 +26,7 @@ from lownoise.errors import PlanError
 from lownoise.kinds import POSITIVE, Field
 from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, pure_loss
 from lownoise.noise.discrete_cube import DiscreteCubeNoise, is_cube
-from lownoise.noise.geometric import GeometricNoise
+from lownoise.noise.independent import GeometricNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown
 from lownoise.samplers.laplace import two_sided_geometric
@@ -86,11 +86,6 @@ class DiscreteKNormNoise(AbstractNoise):
     def dimension(self) -> int:
         """The number of integers, n − 1."""
         return self.cells - 1
-
-    @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
 
     def loss(self, changes: AbstractBody) -> Loss:
         """Return the greatest Σ|sᵢ|/b, the last cell with them, and what that implies."""
@@ -165,10 +160,6 @@ class DiscreteKNormNoise(AbstractNoise):
             left -= len(kept[-1])
         return np.concatenate(kept) if kept else np.zeros((0, self.dimension), dtype=np.int64)
 
-    def simulate(self, count: int, randomness: Randomness) -> Vector:
-        """Return `count` draws in floats."""
-        return self.block(count, randomness).astype(np.float64)
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -209,11 +200,6 @@ class DiscreteCrossNoise(AbstractNoise):
         """The number of integers r."""
         return len(self.corners)
 
-    @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
-
     def loss(self, changes: AbstractBody) -> Loss:
         """Return the greatest Σ|uᵢ|/b, and what that implies."""
         epsilon = self._gauge.sensitivity_up(changes)
@@ -237,10 +223,6 @@ class DiscreteCrossNoise(AbstractNoise):
         scales = np.full(count * self.dimension, self.scale)
         drawn = two_sided_geometric(scales, randomness=randomness)
         return drawn.reshape(count, -1) @ self.corners.astype(np.int64)
-
-    def simulate(self, count: int, randomness: Randomness) -> Vector:
-        """Return `count` draws in floats."""
-        return self.block(count, randomness).astype(np.float64)
 
 
 def lattice_noise(

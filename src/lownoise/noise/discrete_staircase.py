@@ -238,11 +238,6 @@ class DiscreteStaircaseNoise(AbstractNoise):
         """The number of integers r."""
         return int(self.scales.size)
 
-    @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
-
     def loss(self, changes: AbstractBody) -> Loss:
         """Return what is revealed where each number moves as far as it can, rounded up."""
         parts = zip(self._laws, changes.widths().tolist(), strict=True)
@@ -273,7 +268,3 @@ class DiscreteStaircaseNoise(AbstractNoise):
         """Return so many draws, shape (count, r)."""
         drawn = [law.draw(scale, count, randomness) for law, scale in self._laws]
         return np.stack(drawn, axis=1) if drawn else np.zeros((count, 0), dtype=np.int64)
-
-    def simulate(self, count: int, randomness: Randomness) -> Vector:
-        """Return `count` draws in floats."""
-        return self.block(count, randomness).astype(np.float64)

@@ -13,7 +13,6 @@ much that covers is measured afterwards, like everything.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, final
@@ -26,6 +25,7 @@ from lownoise.kinds import resolved
 from lownoise.noise.abstract import AbstractNoise, AbstractStructure, gaussian_loss
 from lownoise.noise.means import MeanTotals, coding_for
 from lownoise.noise.mechanism import SHOWN, AdditiveMechanism, covering, spared
+from lownoise.noise.totals import grid_steps
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import BlockShape, DenseShape, DiagonalShape
@@ -46,10 +46,6 @@ _LARGEST_DENSE = 10_000
 _WORDS = 2.0**64
 _AT_ONCE = 1 << 16  # numbers that are simulated together
 _ROOM = 1e-9  # of a width: more than its rounding
-_FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
-_BIAS_BITS = 10  # under `substitute`: rounding of records moves a mean by ≤ 2^-10 deviations
-_WIDTH_BITS = 24  # log2 of a record's width in grid steps, where the noise is far wider
-_MOST_BITS = 50  # a record's code, and the noise beside it, stay exact in a float
 
 
 @final
@@ -70,11 +66,6 @@ class GaussianNoise(AbstractNoise):
     def dimension(self) -> int:
         """The number of integers r."""
         return self.shape.dimension
-
-    @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
 
     @property
     def steady(self) -> bool:
@@ -249,41 +240,6 @@ def gaussian_summed(
         question=question, relation=relation, size=size, coordinates=chosen, step=step
     )
     return gaussian(totals, shape.scaled(1 / parameter / step), parameter)
-
-
-def grid_steps(
-    least: Vector,
-    most: Vector,
-    width: Vector,
-    extent: Vector,
-    size: int | None,
-    parameter: float,
-    fewest: int = _FEWEST_BITS,
-) -> Vector:
-    """Return the grid of each answer, powers of two: fine beside its noise and beside a record.
-
-    Args:
-        least: the standard deviation of each answer when all others are known, shape (r,).
-        most: its standard deviation, shape (r,).
-        width: how far one neighbour can move it, shape (r,).
-        extent: how far one record can be from the center, shape (r,).
-        size: the public number of records, or None.
-        parameter: μ.
-        fewest: log2 of the standard deviation in steps, at the least.
-    """
-    fewest = fewest if size is None else max(fewest, size.bit_length() + _BIAS_BITS - 1)
-    greatest = _MOST_BITS - max(0, math.ceil(math.log2(parameter)))
-    used = (least > 0) & (width > 0)
-    # a record widthes about μ deviations in every direction of a noise that fits
-    near = width * np.divide(least, most, out=np.ones_like(least), where=used)
-    ratio = np.divide(least, near, out=np.ones_like(least), where=used)
-    bits = np.clip(np.ceil(np.log2(ratio)) + _WIDTH_BITS, min(fewest, greatest), greatest)
-    exponent = np.floor(np.log2(np.where(used, least, 1.0))) - bits
-    # a shape that is far too narrow will be enlarged; its records must still have codes, and noise
-    # that is far wider than it is thin must still have numbers
-    largest = np.where(used, np.maximum(extent, np.where(most > least, most, 0.0)), 1.0)
-    exponent = np.maximum(exponent, np.ceil(np.log2(largest)) - _MOST_BITS)
-    return np.exp2(np.where(used, exponent, 0.0))
 
 
 def beside(shape: AbstractShape, deviation: float) -> AbstractShape:

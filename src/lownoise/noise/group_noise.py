@@ -89,11 +89,6 @@ class GroupNoise(AbstractNoise):
         return self.tables.layout.length * self.width
 
     @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
-
-    @property
     def log_concave(self) -> bool:
         """It is."""
         return True

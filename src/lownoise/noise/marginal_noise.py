@@ -116,11 +116,6 @@ class AbstractMarginalNoise(AbstractNoise):
         return self.layout.length
 
     @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
-
-    @property
     def log_concave(self) -> bool:
         """Whether its density is log-concave: Gaussian and Laplace numbers' and a norm's is."""
         return True

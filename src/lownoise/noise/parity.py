@@ -200,11 +200,6 @@ class ParityNoise(AbstractNoise):
         """How many integers there are."""
         return sum(self.counts)
 
-    @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
-
     def loss(self, changes: ParityChanges) -> Loss:  # type: ignore[override]  # what parities have
         """Return ε, ρ and μ of the worst pattern of bits that differ, rounded up."""
         changes, times = of_one_row(changes)

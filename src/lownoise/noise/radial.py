@@ -162,11 +162,6 @@ class RadialNoise(AbstractNoise):
         return len(self.factor)
 
     @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
-
-    @property
     def left_out(self) -> str:
         """Why a chance δ is left out, in words."""
         return "the density of the noise falls in steps, and a change may cross two of them"

@@ -20,8 +20,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import Loss, quotient_up
-from lownoise.noise.geometric import GeometricNoise
-from lownoise.noise.independent import LaplaceNoise
+from lownoise.noise.independent import GeometricNoise, LaplaceNoise
 from lownoise.noise.marginal_noise import AbstractRoundNoise, Parts, grid_step, marginal_mechanism
 from lownoise.noise.marginals import CHUNK, AbstractLayout
 from lownoise.noise.mechanism import covering

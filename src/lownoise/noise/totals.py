@@ -37,6 +37,10 @@ class _All:
 
 _ALL = _All()
 _BITS = 53  # of a float
+_FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
+_BIAS_BITS = 10  # under `substitute`: rounding of records moves a mean by ≤ 2^-10 deviations
+_WIDTH_BITS = 24  # log2 of a record's width in grid steps, where the noise is far wider
+_MOST_BITS = 50  # a record's code, and the noise beside it, stay exact in a float
 
 
 class AbstractReader(ABC):
@@ -325,3 +329,38 @@ class AbstractSummedTotals(AbstractCountTotals[Asked]):
         chosen = self.coordinates
         about = summed if chosen.embed is None else chosen.embed @ summed
         return frozen(np.asarray(about + (self.size or 0) * chosen.start))
+
+
+def grid_steps(
+    least: Vector,
+    most: Vector,
+    width: Vector,
+    extent: Vector,
+    size: int | None,
+    parameter: float,
+    fewest: int = _FEWEST_BITS,
+) -> Vector:
+    """Return the grid of each answer, powers of two: fine beside its noise and beside a record.
+
+    Args:
+        least: the standard deviation of each answer when all others are known, shape (r,).
+        most: its standard deviation, shape (r,).
+        width: how far one neighbour can move it, shape (r,).
+        extent: how far one record can be from the center, shape (r,).
+        size: the public number of records, or None.
+        parameter: μ.
+        fewest: log2 of the standard deviation in steps, at the least.
+    """
+    fewest = fewest if size is None else max(fewest, size.bit_length() + _BIAS_BITS - 1)
+    greatest = _MOST_BITS - max(0, math.ceil(math.log2(parameter)))
+    used = (least > 0) & (width > 0)
+    # a record spreads over about μ deviations in every direction of a noise that fits
+    near = width * np.divide(least, most, out=np.ones_like(least), where=used)
+    ratio = np.divide(least, near, out=np.ones_like(least), where=used)
+    bits = np.clip(np.ceil(np.log2(ratio)) + _WIDTH_BITS, min(fewest, greatest), greatest)
+    exponent = np.floor(np.log2(np.where(used, least, 1.0))) - bits
+    # a shape that is far too narrow will be enlarged; its records must still have codes, and noise
+    # that is far wider than it is thin must still have numbers
+    largest = np.where(used, np.maximum(extent, np.where(most > least, most, 0.0)), 1.0)
+    exponent = np.maximum(exponent, np.ceil(np.log2(largest)) - _MOST_BITS)
+    return np.exp2(np.where(used, exponent, 0.0))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import warnings
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _LARGEST = 2.0**250
 _MOST_ORDER = 1e6  # beyond it the maximum is meant
 _LEAST_RTOL = 1e-12
+_LIGHTEST = 1e-100
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -53,15 +54,15 @@ def checked_rtol(rtol: float) -> float:
     return gap
 
 
-def checked_level(level: float) -> float:
-    """Return the chance with which intervals hold.
+def checked_level(level: float, field: str = "level") -> float:
+    """Return a chance or a share.
 
     Raises:
         PlanError: where it is not above 0 and below 1.
     """
-    chance = checked_number("level", level)
+    chance = checked_number(field, level)
     if not 0 < chance < 1:
-        raise PlanError(f"level={chance:g} is out of range; give one between 0 and 1")
+        raise PlanError(f"{field}={chance:g} is out of range; give one between 0 and 1")
     return chance
 
 
@@ -72,6 +73,16 @@ def checked_number(field: str, value: float) -> float:
         PlanError: where it is no number: text, a truth value, complex, or NaN.
     """
     return number(value, field=field, error=PlanError)
+
+
+def is_integer(value: object) -> TypeGuard[int]:
+    """Return whether it is a whole number, numpy's included; no truth value is one.
+
+    Examples:
+        >>> is_integer(np.int64(7)), is_integer(7.0), is_integer(True)
+        (True, False, False)
+    """
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def checked_integer(
@@ -99,8 +110,7 @@ def checked_integer(
         Traceback (most recent call last):
         lownoise.errors.PlanError: rounds=0 is out of range; give 1 to 2^40
     """
-    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not fits or (bits is None and int(value) < 1):
+    if not is_integer(value) or (bits is None and value < 1):
         raise error(f"{field}={quoted(value)} is no whole number; give one of at least 1")
     found = int(value)
     if bits is not None and not 1 <= found <= 1 << bits:
@@ -138,22 +148,39 @@ def check_size(weights: Vector, queries: Vector | None) -> None:
         raise PlanError(f"{field}[{i}]={value:g} is beyond 2^250; use a larger unit")
 
 
-def checked_weights(weights: ArrayLike | None, answers: int) -> Vector:
-    """Return ω, shape (m,).
+def checked_weights(
+    weights: ArrayLike | None,
+    count: int,
+    *,
+    field: str = "weights",
+    each: str = "an answer",
+    error: type[LownoiseError] = PlanError,
+) -> Vector:
+    """Return ω, shape (count,): ones where none are given.
 
-    Raises:
-        PlanError: where they are not one number above 0 an answer.
+    Args:
+        weights: what was given.
+        count: how many there have to be.
+        field: what they are called.
+        each: what each of them is of, with its article.
+        error: what is raised where they are not one number from 1e-100 to 1e100 for each.
     """
     if weights is None:
-        return frozen(np.ones(answers))
-    omega = vector(weights, field="weights", error=PlanError)
-    if omega.size != answers:
-        raise PlanError(f"weights has {omega.size} numbers for {answers} answers; give one each")
-    wrong = np.flatnonzero((omega < 1e-100) | (omega > 1e100))  # noqa: PLR2004
+        return frozen(np.ones(count))
+    omega = vector(weights, field=field, error=error)
+    if omega.size != count:
+        many = each.rsplit(maxsplit=1)[-1]
+        raise error(f"{field} has {omega.size} numbers for {count} {many}s; give one {each}")
+    expect_weights(omega, field, error)
+    return omega
+
+
+def expect_weights(omega: Vector, field: str, error: type[LownoiseError]) -> None:
+    """Refuse weights that are not all from 1e-100 to 1e100."""
+    wrong = np.flatnonzero(~((omega >= _LIGHTEST) & (omega <= 1 / _LIGHTEST)))
     if wrong.size:
         i = int(wrong[0])
-        raise PlanError(f"weights[{i}]={omega[i]:g} is out of range; give one in [1e-100, 1e100]")
-    return omega
+        raise error(f"{field}[{i}]={omega[i]:g} is out of range; give one in [1e-100, 1e100]")
 
 
 def renamed(old: str, new: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:

@@ -8,8 +8,8 @@ Taylor polynomial of degree 8 about the middle. With Q' = −φ and φ' = −zφ
     dⁿz/dvⁿ = (−1)ⁿ Pₙ(z)/φ(z)ⁿ,   P₁ = 1,   Pₙ₊₁ = Pₙ' + n·z·Pₙ,
 
 and since no Pₙ has a negative coefficient, the remainder of Lagrange is largest at the cell's small
-end. The table was made in ball arithmetic by `samplers.gaussian.made_table` and is shipped beside
-this file, so that a device needs numpy alone: coefficients, and beside them, rounded up, the
+end. The table was made in ball arithmetic, by what its test makes it with anew, and is shipped
+beside this file, so that a device needs numpy alone: coefficients, and beside them, rounded up, the
 remainder plus what rounding can do plus what the unread bits hide.
 """
 

@@ -19,7 +19,7 @@ from lownoise.certificate import order_norm
 from lownoise.noise.gaussian import beside, gaussian_mean
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.gaussian import checked_weights, full_shape, plan_mean, with_least
+from lownoise.planning.gaussian import checked_weights, plan_mean, with_least
 from lownoise.planning.release_plan import Plan
 from lownoise.release.pure_bound import count_weight, farthest_mean, middle
 from lownoise.sensitivity.factors import DenseShape
@@ -106,7 +106,8 @@ def _totals(question: Mean, request: Request, chosen: Coordinates) -> Plan:
         return made
     order = checked_order(request.order)
     body = sensitivity_set(question.domain, SUBSTITUTE, image.center, chosen)
-    sums = full_shape(solve(body, order=order, weights=own, rtol=checked_rtol(request.rtol)))
+    found = solve(body, order=order, weights=own, rtol=checked_rtol(request.rtol))
+    sums = found.full_shape
     square, center = np.square(sums.deviations()), image.center
 
     def error(s: float) -> float:
@@ -138,7 +139,7 @@ def apart(
     Returns:
         The shape, of sums and the count; and multipliers for the bound on its radius, or None.
     """
-    domain, sums, chosen = question.domain, full_shape(found), question.coordinates()
+    domain, sums, chosen = question.domain, found.full_shape, question.coordinates()
     lifted = sensitivity_set(domain, ADD_REMOVE, domain.center, chosen)
     square = lifted.radius_up(beside(sums, _FAR)) ** 2
     seen = sums if chosen.embed is None else sums.mapped(chosen.embed)

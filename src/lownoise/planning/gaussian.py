@@ -15,13 +15,13 @@ from lownoise.noise.ordered import ordered_mechanism
 from lownoise.noise.parity import gaussian_parity
 from lownoise.noise.product import product_mechanism
 from lownoise.noise.residual import residual_mechanism
-from lownoise.numbers.arguments import checked_number, checked_order, checked_rtol
-from lownoise.numbers.arrays import frozen, vector
+from lownoise.numbers import arguments
+from lownoise.numbers.arguments import checked_level, checked_order, checked_rtol
+from lownoise.numbers.arrays import frozen
 from lownoise.planning.release_plan import COUNT_SHARE, Plan, checked_counting, checked_size
 from lownoise.questions.attributes import check_labels
 from lownoise.release.pure_bound import count_weight
 from lownoise.release.terms import Terms
-from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
 from lownoise.sensitivity.residuals import ordered_blocks, product_blocks
 from lownoise.sensitivity.residuals.cost import exchanged_costs, parity_costs
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from lownoise.privacy import Budget
     from lownoise.privacy.units import PrivacyUnit
     from lownoise.questions import AbstractSummed, Marginals, Mean, Parity
-    from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.solvers import Solution
@@ -69,9 +68,7 @@ def plan_mean(question: Mean, request: Request, changes: AbstractBody | None = N
     order = checked_order(request.order)
     rtol = checked_rtol(request.rtol)
     count_share = COUNT_SHARE if request.count_share is None else request.count_share
-    count_share = checked_number("count_share", count_share)
-    if not 0 < count_share < 1:
-        raise PlanError(f"count_share={count_share:g} is out of range; give one between 0 and 1")
+    count_share = checked_level(count_share, "count_share")
     parameter = request.gaussian_parameter
     chosen = question.coordinates()
     if isinstance(relation, Change) and not question.comes:
@@ -118,7 +115,7 @@ def plan_mean(question: Mean, request: Request, changes: AbstractBody | None = N
                 question,
                 relation,
                 size,
-                full_shape(solution),
+                solution.full_shape,
                 parameter,
                 chosen,
                 solution.claim.body.multipliers if changes is None else None,  # of another body
@@ -150,9 +147,6 @@ def checked_weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
     Raises:
         PlanError: where they are not one number a column, in range.
     """
-    d = question.domain.dimension
-    if weights is None:
-        return np.ones(d)
     if isinstance(weights, str):
         if weights != "range":
             raise PlanError(
@@ -160,14 +154,7 @@ def checked_weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
             )
         width = question.domain.upper - question.domain.lower
         return 1 / np.where(width > 0, width, 1.0)
-    given = vector(weights, field="weights", error=PlanError)
-    if given.size != d:
-        raise PlanError(f"weights has {given.size} numbers for {d} columns; give one a column")
-    wrong = np.flatnonzero((given < _LEAST_WEIGHT) | (given > 1 / _LEAST_WEIGHT))
-    if wrong.size:
-        i = int(wrong[0])
-        raise PlanError(f"weights[{i}]={given[i]:g} is out of range; give one in [1e-100, 1e100]")
-    return given
+    return arguments.checked_weights(weights, question.domain.dimension, each="a column")
 
 
 def with_least(
@@ -189,14 +176,6 @@ def with_least(
     return replace(terms, mechanism=min(mechanisms, key=error))
 
 
-def full_shape(solution: Solution) -> AbstractShape:
-    """Return the shape in all summed coordinates, where a body of changes kept to some."""
-    claim = solution.claim
-    if claim.frame is None or claim.frame.exact or not isinstance(claim.shape, DenseShape):
-        return claim.shape
-    return DenseShape(claim.frame.up() @ claim.shape.factor)
-
-
 def plan_summed(question: AbstractSummed, request: Request) -> Plan:
     """Return the plan for sums of what each row adds, such as linear queries."""
     question.check()
@@ -212,9 +191,7 @@ def plan_summed(question: AbstractSummed, request: Request) -> Plan:
         rtol=rtol,
         progress=request.progress,
     )
-    frame, shape = found.claim.frame, found.claim.shape
-    if frame is not None and not frame.exact and isinstance(shape, DenseShape):
-        shape = DenseShape(frame.up() @ shape.factor)
+    shape = found.full_shape
     terms = Terms(
         question=question,
         budget=request.budget,

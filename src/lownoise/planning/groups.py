@@ -21,11 +21,11 @@ from lownoise.noise.mechanism import LEFT, SHOWN, covering
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.exchange import least_between
-from lownoise.planning.gaussian import full_shape, plan_mean
-from lownoise.planning.grouped_sums import of_totals, plan_totals
+from lownoise.planning.gaussian import plan_mean
 from lownoise.planning.pure import pure_means
 from lownoise.planning.pure_tables import best_split
 from lownoise.planning.release_plan import Plan, checked_size
+from lownoise.planning.sums import of_totals, plan_totals
 from lownoise.privacy import ApproxDP, PureDP, approx_dp, pure_dp
 from lownoise.questions.attributes import check_labels
 from lownoise.release.group_scales import sums_scales
@@ -161,7 +161,7 @@ def _reshaped(
     unit, pivots = totals.unit, mean.coordinates().pivots
     middle = np.append((mean.domain.center - mean.center)[pivots], 1.0) / unit
     apart = np.zeros((unit.size, unit.size))
-    apart[:-1, :-1] = full_shape(differences).dense() / np.outer(unit[:-1], unit[:-1])
+    apart[:-1, :-1] = differences.full_shape.dense() / np.outer(unit[:-1], unit[:-1])
 
     def made(part: float) -> Terms:
         factor = np.linalg.cholesky(math.exp(part) * apart + np.outer(middle, middle))

@@ -16,19 +16,17 @@ from lownoise.errors import PlanError
 from lownoise.kinds import resolved
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import NOISES
-from lownoise.noise.gaussian import grid_steps
-from lownoise.noise.geometric import GeometricNoise
-from lownoise.noise.independent import LaplaceNoise
+from lownoise.noise.independent import GeometricNoise, LaplaceNoise
 from lownoise.noise.means import MeanTotals, coding_for
 from lownoise.noise.mechanism import SHOWN
 from lownoise.noise.queries import HistogramTotals, QueryTotals
 from lownoise.noise.response import MOST_REPORTS, ResponseMechanism, keep_for
-from lownoise.noise.totals import AbstractSummedTotals
+from lownoise.noise.totals import AbstractSummedTotals, grid_steps
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import decimal_up
 from lownoise.planning.exchange import apart
-from lownoise.planning.gaussian import checked_weights, full_shape
+from lownoise.planning.gaussian import checked_weights
 from lownoise.planning.pure_levels import recursive
 from lownoise.planning.pure_noise import (
     Setting,
@@ -339,7 +337,7 @@ def _around(
     if found is None:
         raise PlanError("no neighbour changes any answer")
     totals = setting.totals
-    step, shape = totals.unit, full_shape(found)
+    step, shape = totals.unit, found.full_shape
     if isinstance(totals, MeanTotals):
         step = step * (totals.size or 1)
         multipliers = found.claim.body.multipliers

@@ -202,10 +202,10 @@ class Setting:
     @cached_property
     def body(self) -> AbstractBody:
         """Their changes."""
-        full_shape = self._changes
+        changes = self._changes
         if self.kept.size == self.totals.length:
-            return full_shape
-        return full_shape.mapped(np.eye(self.totals.length)[self.kept])
+            return changes
+        return changes.mapped(np.eye(self.totals.length)[self.kept])
 
     @cached_property
     def _gauge(self) -> AbstractNorm | PlanError:

@@ -25,8 +25,7 @@ from lownoise.noise.discrete_staircase import (
     DiscreteStaircaseNoise,
     least_stairs,
 )
-from lownoise.noise.geometric import GeometricNoise
-from lownoise.noise.independent import LaplaceNoise
+from lownoise.noise.independent import GeometricNoise, LaplaceNoise
 from lownoise.noise.mechanism import spared
 from lownoise.noise.pure import KNormNoise, ellipsoid_norm
 from lownoise.noise.radial import RadialNoise

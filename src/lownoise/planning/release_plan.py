@@ -7,9 +7,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
-import numpy as np
-
 from lownoise.errors import PlanError, quoted
+from lownoise.numbers.arguments import is_integer
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.privacy import ApproxDP, PureDP
 from lownoise.privacy.units import rows_of
@@ -140,13 +139,12 @@ def checked_size(size: int | None, relation: Relation) -> int | None:
                 "released",
             )
         return None
-    full_shape = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-    if not full_shape or not 1 <= int(size or 0) <= _MOST_RECORDS:
+    if not is_integer(size) or not 1 <= size <= _MOST_RECORDS:
         raise PlanError(
             f"size={quoted(size)} is no public number of records; where one record changes give a "
             "whole number from 1 to 10^12",
         )
-    return int(size or 0)
+    return int(size)
 
 
 _ANY = 1 << 62  # numbers of a stream, of a plan that is here already

@@ -186,8 +186,8 @@ def _normalized(workload: AbstractStreamWorkload, choice: Choice) -> Made:
         own = frozen(root)
         return Made(NormalizedPair(workload, own, own, frozen(column_norms(root).copy())))
     lag = np.subtract.outer(np.arange(root.size), np.arange(root.size))
-    full_shape = np.where(lag >= 0, root[np.maximum(lag, 0)], 0.0)
-    return _from_strategy(workload, full_shape / column_norms(root))
+    strategy = np.where(lag >= 0, root[np.maximum(lag, 0)], 0.0)
+    return _from_strategy(workload, strategy / column_norms(root))
 
 
 def _banded(workload: AbstractStreamWorkload, choice: Choice) -> Made:

@@ -23,7 +23,7 @@ from lownoise.release.encoding import relation_to_dict
 from lownoise.sensitivity.participation import ONE, Participation
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains import AbstractDomain
-from lownoise.sets.domains.encoding import domain_to_dict, oracle_of
+from lownoise.sets.domains.encoding import domain_to_dict
 from lownoise.streams import MECHANISMS, ORDERS, resume, start
 from lownoise.streams.codec import document, expect_size, stated, terms_from_dict
 
@@ -102,7 +102,8 @@ class StreamRequest:
             FileError: where the file is no stream or is damaged, or holds another stream.
             LedgerError: where the account is not the one that paid.
         """
-        return resume(path, self.to_dict(), ledger=ledger, domain=oracle_of(self.domain))
+        program = self.domain if self.domain.oracles else None
+        return resume(path, self.to_dict(), ledger=ledger, domain=program)
 
 
 @final

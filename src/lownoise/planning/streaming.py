@@ -19,6 +19,7 @@ from lownoise.errors import (
     quoted,
 )
 from lownoise.noise.gaussian import thickened
+from lownoise.numbers.arguments import is_integer
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.comparing import compared
 from lownoise.planning.pure_streams import PURE_STRATEGIES, pure_streams
@@ -327,9 +328,7 @@ def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> 
         raise PlanError(
             f'memory={quoted(memory)} is for strategy="rational" or "banded"; leave it out'
         )
-    if memory is not None and (
-        isinstance(memory, bool) or not isinstance(memory, (int, np.integer))
-    ):
+    if memory is not None and not is_integer(memory):
         raise PlanError(f"memory={quoted(memory)} is no whole number; give one of at least 1")
     name, reason = strategy, "it was asked for"
     if strategy == "auto":
@@ -387,7 +386,7 @@ def _about_zero(
     F·B in the ellipsoid of M, that is in the one of (1 + t)M + (1 + 1/t)ccᵀ, whose trace is least
     at t = |c|/√tr M; for a ball no ellipsoid around ±K has less.
     """
-    shape, domain = _full_shape_of(space), question.domain
+    shape, domain = space.full_shape, question.domain
     if not relation.counted or not isinstance(domain, Image):
         about = isinstance(domain, Box) and relation.counted  # it was fitted to ±K
         return shape, space.claim.body.multipliers if about else None
@@ -405,11 +404,3 @@ def _about_zero(
     weights = np.ones(domain.base.dimension) if own is None else own
     weights = weights / domain.base.energy_up(weights)
     return DenseShape(factor), frozen(np.append(weights / (1 + t), t / (1 + t)))
-
-
-def _full_shape_of(space: Solution) -> AbstractShape:
-    """Return the shape in all summed coordinates."""
-    claim = space.claim
-    if claim.frame is None or claim.frame.exact or not isinstance(claim.shape, DenseShape):
-        return claim.shape
-    return DenseShape(claim.frame.up() @ claim.shape.factor)

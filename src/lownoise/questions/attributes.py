@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import QuestionError, counted, quoted
+from lownoise.numbers.arguments import is_integer
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.numbers.values import distinguishable, number_of
@@ -291,7 +292,7 @@ def _attribute(name: str, given: object, policy: object, order: Order | None) ->
     if isinstance(given, Mapping):
         edges = _edges(name, given)
         categories = len(edges) - 1
-    elif isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+    elif is_integer(given):
         categories = int(given)
         if not 1 <= categories <= _MOST_CATEGORIES:
             raise QuestionError(

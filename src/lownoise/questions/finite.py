@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import QuestionError, quoted
+from lownoise.numbers.arguments import is_integer
 from lownoise.numbers.arrays import frozen, number
 from lownoise.numbers.arrays import matrix as matrix_of
 from lownoise.numbers.readable import readable
@@ -85,7 +86,7 @@ def finite_problem(
         raise QuestionError(
             f"relation={quoted(relation)} is unknown; give 'add_remove' or 'substitute'"
         )
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+    if not is_integer(size) or size < 1:
         raise QuestionError(f"size={quoted(size)} is no number of records; give an integer from 1")
     p = number(order, field="order", error=QuestionError)
     if not p >= 1:

@@ -13,6 +13,7 @@ import numpy as np
 
 from lownoise.errors import QuestionError, counted, quoted
 from lownoise.kinds import Field, Form
+from lownoise.numbers.arguments import expect_weights, is_integer
 from lownoise.numbers.arrays import floats, frozen
 from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, Categories, attributes
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 _MOST_MARGINALS = 10**7
 _MOST_CELLS = 3 * 10**7  # of one marginal, which is counted and noised in memory
 _MOST_ATTRIBUTES = 16  # of one marginal: it has 2^16 residual spaces
-_LIGHTEST, _HEAVIEST = 1e-100, 1e100
 
 
 def _written(
@@ -236,8 +236,7 @@ class Marginals(AbstractQuestion):
 
 
 def _checked_way(way: object, count: int) -> int:
-    whole = isinstance(way, (int, np.integer)) and not isinstance(way, bool)
-    found = int(way) if whole and isinstance(way, (int, np.integer)) else -1
+    found = int(way) if is_integer(way) else -1
     if not 0 <= found <= count:
         raise QuestionError(
             f"Marginals.way={quoted(way)} with {count} attributes; give a whole number from 0 to "
@@ -320,10 +319,5 @@ def _checked_weights(weights: object, count: int) -> Vector:
             f"Marginals.weights has shape {found.shape}; give {count} numbers, one for each set, "
             "or with way=k one for each number of attributes from 0 to k",
         )
-    wrong = np.flatnonzero(~((found >= _LIGHTEST) & (found <= _HEAVIEST)))
-    if wrong.size:
-        i = int(wrong[0])
-        raise QuestionError(
-            f"Marginals.weights[{i}]={found[i]:g} is out of range; give one in [1e-100, 1e100]",
-        )
+    expect_weights(found, "Marginals.weights", QuestionError)
     return frozen(found)

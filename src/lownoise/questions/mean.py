@@ -20,7 +20,7 @@ from lownoise.questions.encoding import QUESTION, QUESTIONS, AbstractQuestion, P
 from lownoise.questions.marginals import Marginals
 from lownoise.questions.wording import called
 from lownoise.sets.domains import AbstractDomain
-from lownoise.sets.domains.encoding import MEMBER, oracle_of
+from lownoise.sets.domains.encoding import MEMBER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -226,7 +226,7 @@ class AbstractGrouped(AbstractQuestion):
             raise QuestionError(
                 "by groups there are means and totals alone; give ln.Mean(columns, …, by=…)"
             )
-        if oracle_of(self.mean.domain) is not None:
+        if self.mean.domain.oracles:
             raise QuestionError(
                 "Mean.domain is a program, and groups need a set that a file holds; give the set"
             )

@@ -14,7 +14,8 @@ import numpy as np
 
 from lownoise.errors import FileError, QuestionError, counted, quoted
 from lownoise.kinds import Field
-from lownoise.numbers.arrays import frozen, vector
+from lownoise.numbers.arguments import checked_weights, is_integer
+from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, attributes
 from lownoise.questions.encoding import QUESTIONS, AbstractQuestion, Parts
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 _MOST = 1 << 22  # parities
 _MOST_BITS = 10_000
-_LIGHTEST, _HEAVIEST = 1e-100, 1e100
 _MOST_LISTED, _MOST_ENTRIES = 16, 1 << 20  # bits, and numbers of a matrix of all their records
 
 
@@ -116,7 +116,10 @@ class Parity(AbstractQuestion):
         degrees = _degrees(degree, len(bits))
         object.__setattr__(self, "attributes", columns)
         object.__setattr__(self, "degrees", degrees)
-        object.__setattr__(self, "degree_weights", _weights(weights, len(degrees)))
+        own = checked_weights(
+            weights, len(degrees), field="Parity.weights", each="a degree", error=QuestionError
+        )
+        object.__setattr__(self, "degree_weights", own)
         if self.count > _MOST:
             raise QuestionError(
                 f"Parity.degree={quoted(degree)} of {len(bits)} bits asks for "
@@ -264,7 +267,7 @@ def _degrees(degree: object, bits: int) -> tuple[int, ...]:
     several = isinstance(degree, Sequence) and not isinstance(degree, (str, bytes))
     given: Sequence[object] = degree if several and isinstance(degree, Sequence) else [degree]
     found = [
-        int(k) if isinstance(k, (int, np.integer)) and not isinstance(k, bool) else -1
+        int(k) if is_integer(k) else -1
         for k in (given if len(given) <= bits + 1 else ())  # before a long range is listed
     ]
     if not found or min(found) < 0 or max(found) > bits or len(set(found)) < len(found):
@@ -273,16 +276,3 @@ def _degrees(degree: object, bits: int) -> tuple[int, ...]:
             f"{bits}, or several different ones",
         )
     return tuple(sorted(found))
-
-
-def _weights(weights: ArrayLike | None, count: int) -> Vector:
-    if weights is None:
-        return frozen(np.ones(count))
-    found = vector(weights, field="Parity.weights", error=QuestionError)
-    if found.size != count:
-        raise QuestionError(f"Parity.weights has {found.size} numbers; give {count}, one a degree")
-    wrong = np.flatnonzero((found < _LIGHTEST) | (found > _HEAVIEST))
-    if wrong.size:
-        i = int(wrong[0])
-        raise QuestionError(f"Parity.weights[{i}]={found[i]:g}; give one in [1e-100, 1e100]")
-    return found

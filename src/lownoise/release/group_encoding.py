@@ -18,7 +18,7 @@ from lownoise.noise.group_noise import group_mechanism, group_values, with_diame
 from lownoise.noise.joint_groups import JointNoise, joint_mechanism
 from lownoise.noise.measured import MeasuredTables
 from lownoise.release.encoding import evidence_from_dict, evidence_to_dict, relation_to_dict
-from lownoise.release.marginal_evidence import dual_from_dict, dual_to_dict
+from lownoise.release.marginal_encoding import dual_from_dict, dual_to_dict
 from lownoise.release.totals import size_from
 from lownoise.sensitivity.factors import SHAPES
 from lownoise.sensitivity.relations import ADD_REMOVE, Change

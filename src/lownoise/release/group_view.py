@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 _MOST_DENSE = 10_000
 _DRAWS, _SEED = 20_000, 20_100_602
 _MOST_DRAWN = 256  # answers, and integers
-_TINY = 2.0**-50
 
 
 @final

@@ -17,7 +17,7 @@ from lownoise.errors import PlanError, QuestionError, quoted
 from lownoise.kinds import row_of
 from lownoise.noise.baselines import cells_an_answer, squared_change
 from lownoise.noise.tables import weighted_errors
-from lownoise.numbers.arguments import checked_level
+from lownoise.numbers.arguments import checked_level, is_integer
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import SLACK
@@ -361,7 +361,7 @@ class MarginalView(AbstractView[Marginals]):
         for i in chosen:
             attribute = self.question.attributes[i]
             cell_number = by_name[attribute.name]
-            if isinstance(cell_number, bool) or not isinstance(cell_number, (int, np.integer)):
+            if not is_integer(cell_number):
                 raise QuestionError(
                     f"cell={quoted(cell_number)} of {quoted(attribute.name)} is no whole number; "
                     f"give one from 0 to {attribute.size - 1}",

@@ -30,7 +30,6 @@ from lownoise.sensitivity.relations import (
 )
 from lownoise.sets.bodies import SectionBody
 from lownoise.sets.domains import AbstractMoments
-from lownoise.sets.domains.encoding import oracle_of
 
 if TYPE_CHECKING:
     from lownoise.certificate import Evidence
@@ -298,7 +297,7 @@ class MeanView(AbstractRowView["Mean"]):
     @property
     def program(self) -> AbstractDomain | None:
         """The domain that a file of the terms only names, None where it holds all of it."""
-        return oracle_of(self.question.domain)
+        return self.question.domain if self.question.domain.oracles else None
 
     @property
     def derived(self) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.noise.coordinates import LAPLACE
-from lownoise.noise.geometric import GeometricNoise
-from lownoise.noise.independent import LaplaceNoise
+from lownoise.noise.independent import GeometricNoise, LaplaceNoise
 from lownoise.noise.marginal_noise import Parts
 from lownoise.numbers.arguments import checked_level
 

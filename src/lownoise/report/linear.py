@@ -14,6 +14,7 @@ import numpy as np
 
 from lownoise.errors import QuestionError, quoted
 from lownoise.kinds import row_of
+from lownoise.numbers.arguments import is_integer
 from lownoise.questions import AbstractQueries, AbstractSummed, Parity
 from lownoise.report import charts, spelling
 from lownoise.report.marginals import attributes_table
@@ -302,8 +303,7 @@ def places_of(count: int, answers: Sequence[int] | None) -> list[int]:
     """
     places = list(range(min(count, _FIRST))) if answers is None else list(answers)
     for place in places:
-        whole = isinstance(place, (int, np.integer)) and not isinstance(place, bool)
-        if not whole or not 0 <= place < count:
+        if not is_integer(place) or not 0 <= place < count:
             raise QuestionError(
                 f"answers has {quoted(place)}, which is no place of an answer; give numbers from 0 "
                 f"to {count - 1}",

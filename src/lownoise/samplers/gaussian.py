@@ -12,7 +12,6 @@ work depends on the bits of ξ and on the public L, never on a datum.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -22,18 +21,12 @@ from lownoise.numbers.arrays import Spare
 from lownoise.numbers.compiled import WIDTH, in_a_row, loader
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.normals import (
-    CELLS,
-    CUT,
-    DEGREE,
-    LOW_BITS,
-    OCTAVES,
     Tail,
     normals,
-    quantile,
     settle,
 )
 from lownoise.numbers.randomness import drawn_into
-from lownoise.numbers.rounding import CROSS, grown, up
+from lownoise.numbers.rounding import CROSS, grown
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector, Words
@@ -46,47 +39,6 @@ _FIRST_PRECISION = 192
 _BLOCK = 1 << 15
 _spare = Spare(_BLOCK, np.float64, np.float64)
 _rooms = Spare(_BLOCK, np.float64, np.float64, np.uint64, most=1 << 20)  # as much as tables have
-
-
-def made_table() -> Vector:
-    """Return the table of `numbers.normals`, made anew; `np.save` of it is the file shipped."""
-    from flint import arb_poly
-
-    polynomials = [arb_poly([1])]
-    for n in range(1, DEGREE + 1):
-        p = polynomials[-1]
-        polynomials.append(p.derivative() + n * arb_poly([0, 1]) * p)
-    table = np.empty((DEGREE + 3, OCTAVES * CELLS))
-    with precision(300):
-        for cell in range(OCTAVES * CELLS):
-            octave, part = divmod(cell, CELLS)
-            # in units of 2^-64: v runs over [start, start + 2·radius)
-            radius = 2 ** (CUT + octave + LOW_BITS) // (2 * CELLS)
-            start = 2 ** (CUT + octave + LOW_BITS) + part * 2 * radius
-            unit = arb(2) ** -64
-            z = quantile(arb(start + radius) * unit)
-            phi = (-z * z / 2).exp() / (2 * arb.pi()).sqrt()
-            r = arb(radius) * unit
-            exact = [z] + [
-                polynomials[n - 1](z) * (-r / phi) ** n / arb(math.factorial(n))
-                for n in range(1, DEGREE + 1)
-            ]
-            rounded = [float(a.mid()) for a in exact]
-            z_far = quantile(arb(start) * unit)
-            phi_far = (-z_far * z_far / 2).exp() / (2 * arb.pi()).sqrt()
-            remainder = (
-                polynomials[DEGREE](z_far)
-                * (r / phi_far) ** (DEGREE + 1)
-                / arb(math.factorial(DEGREE + 1))
-            )
-            hidden = unit / 2 / phi_far  # the tail is known to half of the last bit
-            stored = sum((abs(a - arb(b)) for a, b in zip(exact, rounded, strict=True)), arb(0))
-            small = sum((abs(arb(b)) for b in rounded[1:]), arb(0))
-            # Horner: 2·DEGREE operations on the small part, t off by one unit, one last addition
-            rounding = _UNIT * (abs(arb(rounded[0])) + 2 * small) + 40 * _UNIT * small
-            bound = remainder + hidden + stored + rounding
-            table[:, cell] = [*rounded, 2.0**LOW_BITS / radius, up(float(bound.upper()))]
-    return table
 
 
 class Factor(Protocol):
@@ -220,8 +172,6 @@ LOADER = loader(_right)
 
 def _decide(shape: Factor, rows: Integers, words: Words, randomness: Randomness) -> list[int]:
     """Return the roundings of `rows`, drawing more bits of their ξ until each is sure."""
-    from flint import arb
-
     tails: dict[int, Tail] = {}
     decisions = []
     half = arb(0.5)

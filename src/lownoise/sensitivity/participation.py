@@ -6,10 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, final, get_args
 
-import numpy as np
-
 from lownoise.errors import PlanError, quoted
-from lownoise.numbers.arguments import checked_integer
+from lownoise.numbers.arguments import checked_integer, is_integer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +69,7 @@ class Participation:
         Raises:
             PlanError: where they are out of range.
         """
-        default = "any" if _is_integer(separation) and separation == 1 else "separated"
+        default = "any" if is_integer(separation) and separation == 1 else "separated"
         chosen = default if pattern is None else pattern
         return cls(participations, separation, chosen)  # type: ignore[arg-type]
 
@@ -114,10 +112,6 @@ class Participation:
         if fields is None:
             return ONE
         return cls(fields["count"], fields["separation"], fields["pattern"])
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 ONE = Participation()

@@ -43,7 +43,6 @@ _MOST_WORK = 4.0e10
 _MOST_ROUGH = 2.0e12  # with few points, each within 1e-3 of extreme: some bound is better than none
 _ROUGH, _THOROUGH = 1e3, 1e7  # the barrier's last weight
 _MANY = 400
-_SHORT = "stopped where floats resolve no more; the bounds are proved as they are"
 
 
 @final

@@ -198,6 +198,14 @@ class Solution:
     status: str
     iterations: int
 
+    @property
+    def full_shape(self) -> AbstractShape:
+        """The ellipsoid in all coordinates of the body, where it was kept to some of them."""
+        frame, shape = self.claim.frame, self.claim.shape
+        if frame is None or frame.exact or not isinstance(shape, DenseShape):
+            return shape
+        return DenseShape(frame.up() @ shape.factor)
+
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -19,8 +19,14 @@ from lownoise.privacy.units import OF_UNITS
 from lownoise.questions import QUESTIONS, Sum
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.spec.arrays import read_points
-from lownoise.spec.linear import DeclaredSpec, ParitySpec, QueriesSpec, declared_spec
-from lownoise.spec.marginals import FOLDER, MarginalsSpec
+from lownoise.spec.counts import (
+    FOLDER,
+    DeclaredSpec,
+    MarginalsSpec,
+    ParitySpec,
+    QueriesSpec,
+    declared_spec,
+)
 from lownoise.spec.means import BOUNDED, DeclaredDomain, MeanSpec
 from lownoise.spec.model import Strict, checked, mistaken, read_toml
 from lownoise.spec.streams import StreamSpec

@@ -16,7 +16,7 @@ from lownoise.errors import SpecError
 from lownoise.local_model import RANDOMIZERS
 from lownoise.planning import local
 from lownoise.privacy import local_dp
-from lownoise.spec.marginals import FOLDER, MarginalsSpec
+from lownoise.spec.counts import FOLDER, MarginalsSpec
 from lownoise.spec.means import BOUNDED, MeanSpec
 from lownoise.spec.model import Strict, checked, mistake_of, mistaken, read_toml
 

@@ -13,7 +13,7 @@ from lownoise.errors import LownoiseError
 from lownoise.questions import Mean, Moments, Sum
 from lownoise.sets.domains import Box
 from lownoise.spec.arrays import read_points
-from lownoise.spec.marginals import declared_attributes
+from lownoise.spec.counts import declared_attributes
 from lownoise.spec.model import AskedSpec, MeanMechanism, Number, Strict, declared, mistake_text
 
 BOUNDED = "bounded"

@@ -13,6 +13,7 @@ import numpy as np
 
 from lownoise.engines.cells import quiet
 from lownoise.errors import StreamError, path_of, quoted
+from lownoise.numbers.arguments import is_integer
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy import checked_ledger
 from lownoise.release import codec
@@ -317,7 +318,7 @@ class Stream(Banded):
         """Answer the next rounds, shape (k, d) both; on disk, where there is a file."""
         with self._lock:
             self._check_room(0)
-            if at is not None and not (_is_integer(at) and at == self._round + 1):
+            if at is not None and not (is_integer(at) and at == self._round + 1):
                 return np.reshape(self._published(at), (1, -1))
             self._check_room(len(values))
             if not len(values):
@@ -331,7 +332,7 @@ class Stream(Banded):
 
     def _run_one(self, encoder: Encoder, value: float, at: int | None) -> float:
         with self._lock:
-            if at is not None and not (_is_integer(at) and at == self._round + 1):
+            if at is not None and not (is_integer(at) and at == self._round + 1):
                 self._check_room(0)
                 return float(self._published(at)[0])
             self._check_room(1)
@@ -368,7 +369,7 @@ class Stream(Banded):
 
     def _published(self, at: int) -> Vector:
         """Return the answer of a round of the last batch."""
-        if self._last is not None and _is_integer(at):
+        if self._last is not None and is_integer(at):
             first, own = self._last
             answers = np.atleast_1d(np.asarray(own))
             if first <= at < first + len(answers):
@@ -427,7 +428,3 @@ class Stream(Banded):
             sums = self._view.question.workload.row_sums(first, len(noisy))
             found = found + sums[:, None] * offset
         return np.asarray(found)
-
-
-def _is_integer(number: object) -> bool:
-    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)

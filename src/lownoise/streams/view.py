@@ -11,7 +11,7 @@ import numpy as np
 
 from lownoise.certificate import unit_of
 from lownoise.errors import PlanError, StreamError, quoted
-from lownoise.numbers.arguments import checked_level
+from lownoise.numbers.arguments import checked_level, is_integer
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown
 from lownoise.release.lower_bounds import least_with_room
@@ -20,7 +20,6 @@ from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.relations import Change, sensitivity_set
 from lownoise.sets.bodies import SymmetricPoints
 from lownoise.sets.domains import Box, Points, Polytope
-from lownoise.sets.domains.encoding import oracle_of
 from lownoise.streams.evidence import unlike_signs
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ class StreamView(AbstractView["Running"]):
             StreamError: where there is no such round.
         """
         rounds = self.question.workload.rounds
-        if not _is_integer(t) or not 1 <= t <= rounds:
+        if not is_integer(t) or not 1 <= t <= rounds:
             raise StreamError(f"t={quoted(t)} is no round of the stream; give 1 to {rounds}")
         own = self.deviations(int(t) - 1, 1)[0]
         return float(own[0]) if own.size == 1 else frozen(own)
@@ -140,7 +139,7 @@ class StreamView(AbstractView["Running"]):
         """
         level, mechanism = checked_level(level), self.mechanism
         rounds = self.question.workload.rounds
-        if together is not None and not (_is_integer(together) and 1 <= together <= rounds):
+        if together is not None and not (is_integer(together) and 1 <= together <= rounds):
             raise StreamError(
                 f"together={quoted(together)} is no number of rounds of the stream; "
                 f"give 1 to {rounds}"
@@ -159,7 +158,7 @@ class StreamView(AbstractView["Running"]):
             StreamError: where there are no such rounds.
         """
         rounds = self.question.workload.rounds if last is None else last
-        whole = _is_integer(first) and (count is None or _is_integer(count))
+        whole = is_integer(first) and (count is None or is_integer(count))
         shown = rounds - first + 1 if whole and count is None else count
         if not whole or shown is None or not 1 <= first <= first + shown - 1 <= rounds:
             raise StreamError(
@@ -311,7 +310,7 @@ class StreamView(AbstractView["Running"]):
     @property
     def program(self) -> AbstractDomain | None:
         """The domain that a file of the terms only names, None where it holds all of it."""
-        return oracle_of(self.question.domain)
+        return self.question.domain if self.question.domain.oracles else None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -386,7 +385,3 @@ def round_changes(
     if isinstance(domain, (Points, Polytope)):
         return SymmetricPoints(frozen(np.ascontiguousarray(domain.points[:, kept]))), False
     return sensitivity_set(domain, "substitute", values.center, chosen), True
-
-
-def _is_integer(number: object) -> bool:
-    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)

@@ -13,7 +13,7 @@ import numpy as np
 
 from lownoise.bounds import HARDT_TALWAR, HENZINGER, NIKOLOV_TANG, Bound, approximate
 from lownoise.errors import BudgetError, PlanError, quoted
-from lownoise.numbers.arguments import checked_number, checked_order
+from lownoise.numbers.arguments import checked_level, checked_order, is_integer
 from lownoise.numbers.rounding import shrunk
 from lownoise.sets.domains import AbstractDomain, Difference, difference_body
 from lownoise.theory.enclosure import Enclosure, enclose
@@ -91,10 +91,8 @@ def checked_records(size: object) -> int:
     Raises:
         PlanError: where it is none.
     """
-    if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
-        number = int(size)
-        if 1 <= number <= _MOST_RECORDS:
-            return number
+    if is_integer(size) and 1 <= size <= _MOST_RECORDS:
+        return int(size)
     raise PlanError(f"size={quoted(size)} is no number of records; give one from 1 to 2^53")
 
 
@@ -201,9 +199,7 @@ def clauses(
     ours = "every constant"
     if share is None:
         return asked.stated(found.least, binds, theorem, ours, " or ".join(where))
-    number = checked_number("share", share)
-    if not 0 < number < 1:
-        raise PlanError(f"share={number:g} is out of range; give one between 0 and 1")
+    number = checked_level(share, "share")
     here, beside = found.split(number)
     other = asked.stated(beside, binds, theorem, ours, where[1])
     return asked.stated(here, binds, theorem, ours, where[0], other)

@@ -12,6 +12,7 @@ import numpy as np
 
 from lownoise.errors import BudgetError, PlanError, quoted
 from lownoise.noise.response import keep_for
+from lownoise.numbers.arguments import is_integer
 from lownoise.numbers.arrays import frozen, matrix
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import down, exact, shrunk
@@ -302,7 +303,6 @@ def _counted(domain: object, table: ArrayLike) -> tuple[Integers, Vector]:
 def _checked_sample(sample: int | None, size: int) -> int:
     if sample is None:
         return max(size // 10, 1)
-    whole = isinstance(sample, (int, np.integer)) and not isinstance(sample, bool)
-    if not whole or not 1 <= sample <= size:
+    if not is_integer(sample) or not 1 <= sample <= size:
         raise PlanError(f"sample={quoted(sample)} is out of range; give one from 1 to {size:,}")
     return int(sample)

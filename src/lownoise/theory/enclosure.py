@@ -139,10 +139,7 @@ def enclose(
     body, offset = domain.enclosed(mixed=queries is not None)
     found = solution(body, asked)
     claim = found.claim
-    shape = claim.shape
-    if claim.frame is not None and not claim.frame.exact and isinstance(shape, DenseShape):
-        shape = DenseShape(claim.frame.up() @ shape.factor)
-    return _enclosure(domain, asked, found, shape, claim.center + offset)
+    return _enclosure(domain, asked, found, found.full_shape, claim.center + offset)
 
 
 def _enclosure(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.errors import DomainError, quoted
+from lownoise.numbers.arguments import is_integer
 from lownoise.numbers.arrays import frozen, matrix, number, vector
 from lownoise.sets.domains.abstract import DOMAINS
 from lownoise.sets.domains.image import (
@@ -410,8 +411,7 @@ def checked_dimension(value: int, field: str) -> int:
     Raises:
         DomainError: where it is no whole number from 1 to 2^24.
     """
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < 1:
+    if not is_integer(value) or value < 1:
         raise DomainError(f"{field}={quoted(value)} is no number of coordinates; give at least 1")
     if value > MOST_COORDINATES:
         raise DomainError(

@@ -59,11 +59,6 @@ SEVERAL = Form(
 )
 
 
-def oracle_of(domain: AbstractDomain) -> AbstractDomain | None:
-    """Return the domain where a file holds a name only of it, or of one of its parts."""
-    return domain if domain.oracles else None
-
-
 def _named(fields: Any) -> dict[str, Any] | None:  # noqa: ANN401
     """Return the first oracle that the fields of a domain name."""
     if isinstance(fields, dict):

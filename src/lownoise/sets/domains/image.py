@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
 _NARROWEST = 2.0**-250
-_INSIDE = 1e-12
 _LOST = 1e-13  # of the greatest singular value, a column: more than floats lose
 _DIRECT = 1e-9  # of the reach: how near clamping leaves points of K
 _CONVEX, _SEARCHED = 3e-7, 1e-4

@@ -12,6 +12,7 @@ import numpy as np
 
 from lownoise.errors import DomainError, FileError, quoted
 from lownoise.kinds import Field, Form
+from lownoise.numbers.arguments import is_integer
 from lownoise.numbers.arrays import frozen
 from lownoise.sets.bodies import ImageBody, LiftedOracle, OracleBody, OracleDifferences
 from lownoise.sets.bodies.pieces import ImageSet
@@ -72,8 +73,7 @@ def TensorPower(  # noqa: N802 (a domain is named like one)
         array([ 1., -1.,  1., -1.,  1., -1.,  1., -1.,  1.])
     """
     d = checked_dimension(dimension, "TensorPower.dimension")
-    whole = isinstance(power, (int, np.integer)) and not isinstance(power, bool)
-    if not whole or power < 1:
+    if not is_integer(power) or power < 1:
         raise DomainError(
             f"TensorPower.power={quoted(power)} is no number of factors; give at least 1"
         )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gauges: the norms of pure noise, each with its unit ball, and how far changes reach in them."""
 
-from lownoise.sets.norms.abstract import AbstractNorm, covariance
+from lownoise.sets.norms.abstract import AbstractNorm
 from lownoise.sets.norms.choice import norm_of
 from lownoise.sets.norms.combination import HullNorm, SimplexNorm, ZonotopeNorm
 from lownoise.sets.norms.image import ImageNorm, UnitBallNorm
@@ -19,6 +19,5 @@ __all__ = [
     "UnitBallNorm",
     "WalkNorm",
     "ZonotopeNorm",
-    "covariance",
     "norm_of",
 ]
