@@ -32,7 +32,7 @@ def simulated(seed):
     def drawn(count):
         asking = sys._getframe(1)
         inside = str(asking.f_globals["__name__"]).startswith("lownoise.")
-        if inside and asking.f_code.co_name == "words":
+        if inside and asking.f_code.co_name in ("words", "fill"):
             return np.asarray(bits.random_raw(count // 8), dtype=np.uint64).tobytes()
         return system(count)
 
