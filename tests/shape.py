@@ -30,17 +30,17 @@ COMMON = 8  # in more places than these, a run of lines is how the language look
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
     "lines of source": 122_150,
-    "of which code": 65_850,
-    "modules": 497,
+    "of which code": 65_950,
+    "modules": 483,
     "rooms": 24,
     "floors": 12,
     "modules that import each other in a circle": 0,
     "generic functions": 9,
     "functions named _": 0,
-    "files a box's mean runs through": 62,
-    "files a pure plan of queries runs through": 74,
-    "pairs of places alike": 897,
-    "lines of tests": 83_000,
+    "files a box's mean runs through": 60,
+    "files a pure plan of queries runs through": 71,
+    "pairs of places alike": 890,
+    "lines of tests": 83_550,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 1_194,
 }

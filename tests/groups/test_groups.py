@@ -636,5 +636,5 @@ def test_a_table_that_a_benchmark_skips_is_said_to_be(capsys):
     assert capsys.readouterr().err == (
         "data/visits.csv is skipped; pip install no_such_package_of_tables\n"
     )
-    assert packaged("lownoise", "errors.py").is_file()
+    assert packaged("lownoise", "engines/parts.py").is_file()
     assert not capsys.readouterr().err

@@ -7,11 +7,11 @@ hands them over as they are, and no query is run. What texts spell is for an eng
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from threading import Condition, Event, Lock, local
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from lownoise.engines.folds import AbstractFold, Range, Turn
+    from lownoise.engines.folds import AbstractFold, Range
     from lownoise.engines.source import Groups, Kind, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy.units import PrivacyUnit
@@ -71,72 +71,10 @@ class Part:
             yield batch
 
 
-@final
-class _Columns:
-    """Columns that threads are to add up, of batches that they are at.
-
-    In the block a thread has batches of its own; after it, it helps others until none has any.
-
-    Args:
-        threads: how many there are.
-    """
-
-    def __init__(self, threads: int) -> None:
-        self._working, self._changed = threads, Condition()
-        self._open: list[deque[Callable[[], None]]] = []
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        with self._changed:
-            self._working -= 1
-            self._changed.notify_all()
-
-    def add(self, work: AbstractFold, found: Integers, batch: Batch) -> None:
-        """Add the rows of a batch, with those that have none left."""
-        turns = work.turns(found, batch).items()
-        own: deque[Callable[[], None]] = deque()
-        own.extend(partial(_added, turn, batch.numbers, place) for place, turn in turns)
-        with self._changed:
-            self._open = [*filter(None, self._open), own]
-            self._changed.notify_all()
-        try:
-            _taken(own)
-        except BaseException:
-            own.clear()  # nobody needs the others
-            raise
-
-    def help(self) -> None:
-        """Add columns of others' batches as long as there may be any."""
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: any(self._open) or not self._working)
-                own = next(filter(None, self._open), None)
-            if own is None:
-                return
-            _taken(own)
-
-
-def _added(turn: Turn, numbers: Sequence[Vector], place: int) -> None:
-    turn(numbers[place])
-
-
-def _taken(turns: deque[Callable[[], None]]) -> None:
-    """Do what nobody has taken yet."""
-    while True:
-        try:
-            turn = turns.popleft()
-        except IndexError:
-            return
-        turn()
-
-
 def fold(work: AbstractFold, parts: Sequence[Part]) -> Integers:
     """Return what the rows of all parts add up to, in as many threads as there are processors.
 
-    Each thread begins with parts of its own, and then helps with those of others: with batches that
-    none has taken, and last with columns of those that another is at, where they come in turn.
+    Each thread begins with parts of its own, and then helps with those of others.
 
     Args:
         work: what a row adds.
@@ -155,29 +93,23 @@ def fold(work: AbstractFold, parts: Sequence[Part]) -> Integers:
     zeros, stop = work.zeros(), Event()
     most = max(_STATES // max(zeros.nbytes, 1), 1)
     threads = min(processors(), most)
-    shared = _Columns(threads)
 
     def run(thread: int) -> Integers:
         found = work.zeros()
         first = thread * len(parts) // threads
         with np.errstate(all="ignore"):  # a thread's own
-            with shared:
-                for part in [*parts[first:], *parts[:first]]:
-                    for batch in part:
-                        if stop.is_set():
-                            return found
-                        if work.in_turn:
-                            shared.add(work, found, batch)
-                        else:
-                            work.add(found, batch)
-            shared.help()
+            for part in [*parts[first:], *parts[:first]]:
+                for batch in part:
+                    if stop.is_set():
+                        return found
+                    work.add(found, batch)
         return found
 
     if threads == 1:
         return run(0)
     with ThreadPoolExecutor(threads) as pool:
         try:
-            for found in list(pool.map(run, range(threads))):  # others may add to a thread's own
+            for found in pool.map(run, range(threads)):
                 zeros += found
         except BaseException:
             stop.set()
@@ -230,13 +162,9 @@ class PlainTable:
                 # texts as the file has them, each word once
                 file = pq.ParquetFile(path, read_dictionary=list(texts))
                 if in_turn and _few(file.metadata.row_group(group), texts):
-                    opened = local()  # two threads may read two columns at once
-                    opened.file = file
 
                     def read(name: str) -> Any:  # noqa: ANN401
-                        if not hasattr(opened, "file"):
-                            opened.file = pq.ParquetFile(path, metadata=file.metadata)
-                        own = opened.file.read_row_group(group, columns=[name], use_threads=False)
+                        own = file.read_row_group(group, columns=[name], use_threads=False)
                         return _array_of(own.column(name))
 
                     yield _batch(read, numbers, texts, in_turn=True)  # open as long as it is used

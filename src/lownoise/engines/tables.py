@@ -443,9 +443,6 @@ def _open_address(path: str, shown: str) -> None:
         return
     scheme, shown = match[1], f"{shown}={path}" if shown == "table" else shown
     if scheme not in _REMOTE or not path.startswith(f"{scheme}://"):
-        raise TableError(
-            f"{shown} cannot be read; give a text s3://… or https://…, a path, or a DataFrame of "
-            "Spark, which reads others"
-        )
+        raise TableError(f"{shown} cannot be read; give a text s3://… or https://…, or a path")
     if scheme == "env" and not _VARIABLE.fullmatch(path):
         raise TableError(f"{shown} names no environment variable; give env:// and its name")

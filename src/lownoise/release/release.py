@@ -93,7 +93,9 @@ class Release(Guaranteed):
         """
         if isinstance(self.terms.question, Marginals):
             return self._marginals.interval(*names, level=level)
-        return self._around(self.terms.proof.half_widths(_level(names, level)))
+        if len(names) > 1:
+            raise PlanError("interval takes a level; names are of marginals")
+        return self._around(self.terms.proof.half_widths(*(names or (level,))))
 
     def simultaneous_interval(self, level: float = 0.95) -> Vector:
         """Return intervals that cover all exact values together, shape (m, 2): lower, upper.
@@ -445,10 +447,3 @@ class Release(Guaranteed):
             created=origin.created,
             versions=origin.versions,
         )
-
-
-def _level(given: tuple[Any, ...], level: float) -> float:
-    """Return the level, which may stand alone."""
-    if len(given) > 1:
-        raise PlanError("interval takes a level; names are of marginals")
-    return given[0] if given else level
