@@ -160,7 +160,8 @@ def nearness(error: float | None, interval: ArrayLike | None, level: float) -> M
         most = checked_number("error", error)
         _check_above_zero("error", most)
         return lambda made: made.error / most
-    widths = vector(np.atleast_1d(interval), field="interval", error=PlanError)  # type: ignore[arg-type]
+    given: Any = interval if np.iterable(interval) else [interval]
+    widths = vector(given, field="interval", error=PlanError)
     for width in widths.tolist():
         _check_above_zero("interval", width)
 
@@ -175,7 +176,8 @@ def nearness(error: float | None, interval: ArrayLike | None, level: float) -> M
                 f"interval has {widths.size} numbers for {found.size} answers; give one for all, "
                 "or one an answer",
             )
-        return float(np.max(found / widths))
+        with np.errstate(over="ignore"):  # infinitely too far
+            return float(np.max(found / widths))
 
     return farthest
 
