@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every test runs under."""
 
+import gc
 import os
 import tempfile
 from pathlib import Path
@@ -24,6 +25,7 @@ settings.load_profile("ci")
 STARTS = {}
 MEMORY = Path("/dev") / "shm"  # where files need wait for no disk: no test takes the power away
 ROOM = 2**31  # bytes that have to be free there
+SELDOM = 50_000  # objects that are made between two looks for cycles, not 700
 
 if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK):
     free = os.statvfs(MEMORY)
@@ -38,6 +40,18 @@ def _own_cache_folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Look for no cycles while modules and cases are made, which stay, nor among those later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(SELDOM)
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` leaves any out

@@ -5,6 +5,7 @@ import ast
 import dataclasses
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -150,9 +151,13 @@ EXCEPTIONS = {
 }
 
 
-def defined(text):
-    """Return the functions, classes, fields and arguments that a source defines, by name."""
-    found = set()
+@cache  # one walk for both
+def names_of(text):
+    """Return the functions, classes, fields and arguments that a source defines, by name.
+
+    And the variables that it assigns to, wherever.
+    """
+    found, assigned = set(), set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
@@ -160,11 +165,13 @@ def defined(text):
             found.add(node.arg)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             found.add(node.target.id)
-    return found
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            assigned.add(node.id)
+    return found, assigned
 
 
 def retired_names(text):
-    return {name for name in defined(text) if PARTS & set(name.lower().split("_"))}
+    return {name for name in names_of(text)[0] if PARTS & set(name.lower().split("_"))}
 
 
 def test_no_name_in_the_source_is_retired_but_the_exceptions():
@@ -182,12 +189,7 @@ PLAIN = frozenset(["known", "whole", "moved", "said", "listed"])
 
 def retired_variables(text):
     """Return the variables that a source assigns to, wherever, whose names are retired."""
-    names = {
-        node.id
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    return {name for name in names if (PARTS - PLAIN) & set(name.lower().split("_"))}
+    return {name for name in names_of(text)[1] if (PARTS - PLAIN) & set(name.lower().split("_"))}
 
 
 def test_no_variable_in_the_source_is_retired():

@@ -19,6 +19,7 @@ from lownoise.report.reproduce import (
     reproduce,
 )
 from lownoise.theory import enclose
+from reproduce.once import quickly
 
 NAMES = [f"{claim.source.split()[0].strip(',')}, {claim.place}" for claim in CLAIMS]
 BY_NAME = dict(zip(NAMES, CLAIMS, strict=True))
@@ -30,7 +31,7 @@ def test_a_name_is_of_one_claim():
 
 @pytest.fixture(scope="module")
 def rows():
-    return {claim: claim.checked(quick=True) for claim in CLAIMS}
+    return {row.claim: row for row in quickly().rows}
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)

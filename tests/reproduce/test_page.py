@@ -4,7 +4,6 @@
 import json
 import re
 from dataclasses import replace
-from functools import cache
 
 import pytest
 from tests.command_line import run
@@ -12,11 +11,7 @@ from tests.command_line import run
 from lownoise.report.claims import reproduction
 from lownoise.report.lines import line_chart
 from lownoise.report.reproduce import CLAIMS, FIGURES, reproduce
-
-
-@cache
-def quickly():
-    return reproduce(quick=True)
+from reproduce.once import quickly
 
 
 @pytest.fixture

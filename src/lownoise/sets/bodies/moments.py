@@ -25,7 +25,7 @@ columns both are bounded in `moment_forms`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -353,12 +353,12 @@ class MomentSet(AbstractMomentSet):
     def along_up(self, theta: Vector) -> float:
         """Return at least the greatest of a form along θ."""
         if self.searched:
-            return self._greatest_along(theta).upper
+            return _along_up(self.width, theta.astype(np.float64).tobytes())
         return float(np.sum(np.where(self._square, np.maximum(theta, 0.0), np.abs(theta))))
 
     def extreme_up(self, direction: Vector) -> Vector:
         """Return the z of a point that is extreme along θ, by a longer search."""
-        return self._greatest_along(direction * self.scale).at
+        return _greatest_along(self.width, direction * self.scale).at
 
     @cached_property
     def corners(self) -> tuple[Vector, Vector]:
@@ -366,23 +366,6 @@ class MomentSet(AbstractMomentSet):
         one = np.ones(self.width)
         z = self.spanning if self.searched else np.vstack([one, -one, 0 * one, one - np.diag(one)])
         return z, self.place(z)
-
-    def _greatest_along(self, theta: Vector) -> Greatest:
-        """Return at least the greatest Σ θᵢzᵢ + Σ θᵢⱼzᵢzⱼ + Σ θᵢᵢzᵢ²."""
-        d = self.width
-        left, right = self.pairs
-        table = np.zeros((d, d))
-        table[left, right] = theta[self.products]
-        bends = np.maximum(-2 * theta[self.squares], 0.0)
-
-        def value(z: Vector) -> Vector:
-            own = z @ theta[:d] + np.sum((z @ table) * z, axis=1)
-            return np.asarray(own + np.square(z) @ theta[self.squares])
-
-        size = float(np.sum(np.abs(theta)))
-        if not size:
-            return Greatest(np.zeros(d), 0.0)
-        return greatest(value, lambda m, _: np.broadcast_to(bends, m.shape), d, size)
 
     def form_up(
         self, singles: Vector, products: Vector, gram: Vector, doubt: Vector | float = 0.0
@@ -412,6 +395,31 @@ class MomentSet(AbstractMomentSet):
         size = 4 * float(np.sum(singles) + np.sum(products)) + float(np.sum(np.abs(block)))
         found = greatest(value, bend, d, size / (d + 1))
         return Greatest(found.at, found.upper + growth(8 * d * d + 60) * size)
+
+
+@lru_cache(maxsize=4096)  # a search asks again what it asked, and so does what proves its end
+def _along_up(d: int, form: bytes) -> float:
+    """Return the bound of `_greatest_along`, of a form in bytes; no reading of a table asks for it."""
+    return _greatest_along(d, np.frombuffer(form)).upper
+
+
+def _greatest_along(d: int, theta: Vector) -> Greatest:
+    """Return at least the greatest Σ θᵢzᵢ + Σ θᵢⱼzᵢzⱼ + Σ θᵢᵢzᵢ² over z of [−1, 1]^d."""
+    left, right = np.triu_indices(d)
+    apart, own = left < right, theta[d:]
+    table = np.zeros((d, d))
+    table[left[apart], right[apart]] = own[apart]
+    squares = own[~apart]
+    bends = np.maximum(-2 * squares, 0.0)
+
+    def value(z: Vector) -> Vector:
+        found = z @ theta[:d] + np.sum((z @ table) * z, axis=1)
+        return np.asarray(found + np.square(z) @ squares)
+
+    size = float(np.sum(np.abs(theta)))
+    if not size:
+        return Greatest(np.zeros(d), 0.0)
+    return greatest(value, lambda m, _: np.broadcast_to(bends, m.shape), d, size)
 
 
 def _squared(upper: float) -> float:

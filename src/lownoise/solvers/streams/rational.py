@@ -19,10 +19,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.participation import ONE
 
 if TYPE_CHECKING:
@@ -119,13 +121,14 @@ def from_gaps(gaps: Vector, inverse_gaps: Vector, decay: float) -> Rational:
     rest = np.prod(-across.T, axis=1) / (np.prod(between, axis=1) * -inverse_gaps)
     return Rational(
         decay=decay,
-        gaps=gaps,
-        weights=weights,
-        answer_gaps=np.concatenate([[0.0], inverse_gaps]),
-        answer_weights=np.concatenate([[first], rest]),
+        gaps=frozen(gaps.copy()),
+        weights=frozen(weights),
+        answer_gaps=frozen(np.concatenate([[0.0], inverse_gaps])),
+        answer_weights=frozen(np.concatenate([[first], rest])),
     )
 
 
+@lru_cache(maxsize=256)  # those that come near enough are asked for again
 def rational(
     decay: float, size: int, buffers: int, error: Error, participation: Participation = ONE
 ) -> Rational:
