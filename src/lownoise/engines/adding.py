@@ -114,12 +114,38 @@ class ColumnCode:
             add_at(found, codes, at[start : start + len(block)], self.largest)
 
     @property
+    def ends(self) -> tuple[int, int]:
+        """The least code, and the greatest.
+
+        Examples:
+            >>> ColumnCode(0.0, 4.0, center=2.0, inverse=2.0, missing=0, largest=4.0).ends
+            (-4, 4)
+        """
+        least, greatest = self.write(np.array([self.lower, self.upper]), np.empty(2)).tolist()
+        return int(least), int(greatest)
+
+    @property
     def scalars(self) -> tuple[float, float, float, float]:
         """What codes are made by, but for what is missing."""
         return self.lower, self.upper, self.center, self.inverse
 
     def _compiled(self, values: Vector) -> Kernels | None:
         return LOADER.after(len(values)) if _in_a_row(values, np.float64) else None
+
+
+_HALVES = np.arange(-9, 9) / 2
+_ENDS = [0.0, -0.0, np.nan, np.inf, -np.inf, 5e-324, -5e-324, 1e308, 2.0**50 + 0.25, 2.0**52]
+# whoever makes codes is asked for those of these values, before it is for any of a table
+AWKWARD = np.concatenate(
+    [
+        *(_HALVES, np.nextafter(_HALVES, -9), np.nextafter(_HALVES, 9)),
+        *(_ENDS, -np.array(_ENDS)),
+    ]
+)
+CODES = (
+    ColumnCode(-4.0, 4.0, 0.5, 1.0, 3, 5.0),
+    ColumnCode(-(2.0**50), 2.0**50, 0.0, 4.0, -7, LARGEST_CODE),
+)
 
 
 def _in_a_row(values: NDArray[Any], kind: type[np.generic]) -> bool:
@@ -207,18 +233,9 @@ def add_at(found: Integers, codes: Vector, at: Integers, largest: float) -> None
 
 def _right(kernels: Kernels) -> bool:
     """Return whether kernels say of values of every kind what numpy does, on this processor."""
-    halves = np.arange(-9, 9) / 2
-    ends = [0.0, -0.0, np.nan, np.inf, -np.inf, 5e-324, -5e-324, 1e308, 2.0**50 + 0.25, 2.0**52]
-    values = np.concatenate(
-        [halves, np.nextafter(halves, -9), np.nextafter(halves, 9), ends, -np.array(ends)]
-    )
-    at = np.arange(len(values)) % 4
-    for code in (
-        ColumnCode(-4.0, 4.0, 0.5, 1.0, 3, 5.0),
-        ColumnCode(-(2.0**50), 2.0**50, 0.0, 4.0, -7, LARGEST_CODE),
-        ColumnCode(-3.0, 7.0, 0.0, 1.0, 0, 7.0, integral=True),
-    ):
-        own = np.floor(values) if code.integral else values
+    at = np.arange(len(AWKWARD)) % 4
+    for code in (*CODES, ColumnCode(-3.0, 7.0, 0.0, 1.0, 0, 7.0, integral=True)):
+        own = np.floor(AWKWARD) if code.integral else AWKWARD
         codes = code.write(own, np.empty(len(own)))
         known = ~np.isnan(own)
         wanted, found = np.zeros((2, 3, 2), dtype=np.int64)

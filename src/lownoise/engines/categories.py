@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 
+GROUPED = 1 << 12  # cells of words so few that an engine's own groups are faster
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Reader:

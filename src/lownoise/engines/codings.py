@@ -133,6 +133,11 @@ class AbstractCoding(ABC):
             for j, codes in enumerate(self.coordinates(blocks)):
                 yield j, start, codes
 
+    @property
+    def each(self) -> list[ColumnCode] | None:
+        """What makes the codes of each column, where they are `by_columns`; None elsewhere."""
+        return None
+
     def of_integers(self) -> list[ScaledIntegers] | None:
         """Return what the codes of integers are, a column each; None where it is not so simple."""
         return None
@@ -207,10 +212,10 @@ class Coding(AbstractCoding):
     @property
     def largest(self) -> Vector:
         """The size of the greatest code, that of a missing value among them."""
-        return np.array([code.largest for code in self._each])
+        return np.array([code.largest for code in self.each])
 
     @cached_property
-    def _each(self) -> list[ColumnCode]:
+    def each(self) -> list[ColumnCode]:
         """What makes the codes of each column."""
         lacking = self.encode(np.full(self.step.size, np.nan))
         largest = np.abs(np.stack([self.least(), self.greatest(), lacking])).max(axis=0)
@@ -220,13 +225,13 @@ class Coding(AbstractCoding):
     def coordinates(self, columns: Sequence[Vector]) -> Iterator[Vector]:
         """Yield the codes of rows, column by column."""
         codes = np.empty(len(columns[0]))
-        for code, column in zip(self._each, columns, strict=True):
+        for code, column in zip(self.each, columns, strict=True):
             yield code.write(column, codes)
 
     def sums(self, columns: Sequence[Vector], first: int = 0) -> list[int]:
         """Return the exact sums of the codes of some columns."""
         found = []
-        for code, column in zip(self._each[first:], columns, strict=False):
+        for code, column in zip(self.each[first:], columns, strict=False):
             total, lacking = code.sum(column)
             found.append(total + lacking * code.missing)
         return found
@@ -236,7 +241,7 @@ class Coding(AbstractCoding):
     ) -> None:
         """Add the codes of some columns to the sums at their places."""
         for j, column in enumerate(columns, first):
-            self._each[j].add_at(found[:, j], column, at)
+            self.each[j].add_at(found[:, j], column, at)
 
     def of_integers(self) -> list[ScaledIntegers] | None:
         """Return what the codes of integers are: exact where bounds and center are on the grid."""

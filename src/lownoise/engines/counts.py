@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 
 import numpy as np
 
-from lownoise.engines.categories import Reader, RowCells, places_of
+from lownoise.engines.categories import GROUPED, Reader, RowCells, places_of
 from lownoise.engines.folds import AbstractFold, folded
 from lownoise.engines.queries import TableQuery
 from lownoise.numbers.arrays import stacked
@@ -45,7 +45,6 @@ T = TypeVar("T")
 
 _WHOLE = 1 << 22  # cells of a table that is kept instead of its rows
 _MOST_AXES = 32
-_GROUPED = 1 << 12  # cells of words so few that an engine's own groups are faster
 _FEW_ROWS = 1 << 13  # so few are counted for many sets at once
 _AT_ONCE = 1 << 16  # codes that stay in the cache
 _PART = 18  # bits of a code at a time: sums of 2^44 rows of them fit 64 bits
@@ -215,7 +214,7 @@ def _counted(
     def alone(source: AbstractSource) -> T:
         own, _ = work(source)
         reader = own.reader
-        if not (reader.worded and size <= _GROUPED):
+        if not (reader.worded and size <= GROUPED):
             return made(source.fold(own))
         found = own.zeros()
         for groups in source.group_sums(reader.numbers, reader.texts):

@@ -20,7 +20,7 @@ from lownoise.engines.adding import HALF, ColumnCode
 from lownoise.engines.codings import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from lownoise.engines.codings import TotalsQuery
     from lownoise.numbers.arrays import Integers, Vector
@@ -80,6 +80,60 @@ class InTurn(Sequence[Any]):
         return self._last[1]
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class CodedColumns:
+    """What rows add up to where that is codes of columns, by groups of rows that have some words.
+
+    Args:
+        codes: a column's name, and what makes its codes, each.
+        complete: leave out every row that lacks a value in one of these columns.
+        words: columns of texts that rows are grouped by, and the words that are told apart there.
+        places: from the texts of groups to the place of each, −1 where its rows are left out; where
+            there are no `words` all rows are one group, and it is not asked.
+    """
+
+    codes: Sequence[tuple[str, ColumnCode]]
+    complete: bool
+    words: Mapping[str, Sequence[str]]
+    places: Callable[[Batch], Integers]
+
+    @classmethod
+    def of(
+        cls,
+        query: TotalsQuery,
+        words: Mapping[str, Sequence[str]],
+        places: Callable[[Batch], Integers],
+    ) -> CodedColumns | None:
+        """Return what a query's rows add up to; None where codes are of several columns."""
+        each, columns = query.coding.each, query.coding.columns
+        if each is None:
+            return None
+        return cls(tuple(zip(columns, each, strict=True)), query.drops_missing, words, places)
+
+    def found(
+        self, texts: list[Any], counts: Integers, sums: Sequence[Any], zeros: Integers
+    ) -> Integers:
+        """Return what groups of rows add up to; Python's integers where 64 bits do not hold it.
+
+        Args:
+            texts: an Arrow array a column of `words`, of its texts in each group.
+            counts: how many rows those are, shape (g,).
+            sums: of their codes, a column each, shape (g,); those of no column where g is 0.
+            zeros: of what shape it is: by high and low bits, (…, r + 1, 2).
+        """
+        at = self.places(Batch([], texts)) if texts else np.zeros(len(counts), dtype=np.int64)
+        kept = at >= 0
+        wide = np.zeros((zeros.size // (2 * len(self.codes) + 2), len(self.codes) + 1, 2), object)
+        for j, own in enumerate(sums):
+            total = own[kept].astype(object)
+            np.add.at(wide[:, j, 0], at[kept], total >> HALF)
+            np.add.at(wide[:, j, 1], at[kept], total & ((1 << HALF) - 1))
+        np.add.at(wide[:, -1, 1], at[kept], counts[kept].astype(object))
+        fits = np.all(np.abs(wide) < 1 << 62)
+        return (wide.astype(np.int64) if fits else wide).reshape(zeros.shape)
+
+
 class AbstractFold(ABC):
     """Exact integers that rows add up to, whoever reads them, in whatever parts and order.
 
@@ -113,6 +167,11 @@ class AbstractFold(ABC):
     def by_columns(self) -> bool:
         """Whether `turns` needs no column of numbers beforehand, but what rows are grouped by."""
         return len(self.numbers) <= 1
+
+    @property
+    def coded(self) -> CodedColumns | None:
+        """The same where it is codes of columns, which an engine may sum itself; None elsewhere."""
+        return None
 
     @abstractmethod
     def zeros(self) -> Integers:
@@ -274,6 +333,11 @@ class CodeSums(AbstractTurns):
     def in_turn(self) -> bool:
         """Whether a code is of one column, and no row is left out for another."""
         return self.query.in_turn
+
+    @property
+    def coded(self) -> CodedColumns | None:
+        """The codes of its columns, of all rows."""
+        return CodedColumns.of(self.query, {}, lambda _none: np.zeros(0, dtype=np.int64))
 
     def zeros(self) -> Integers:
         """Return zeros, a pair a code and one for the count."""

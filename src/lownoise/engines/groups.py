@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.adding import HALF
-from lownoise.engines.categories import Reader, places_of
-from lownoise.engines.folds import AbstractTurns
+from lownoise.engines.categories import GROUPED, Reader, places_of
+from lownoise.engines.folds import AbstractTurns, CodedColumns
 from lownoise.engines.queries import TableQuery
 
 if TYPE_CHECKING:
@@ -85,6 +85,16 @@ class GroupCodes(AbstractTurns):
     def in_turn(self) -> bool:
         """Whether a code is of one column, and no row is left out for another."""
         return self.query.in_turn
+
+    @property
+    def coded(self) -> CodedColumns | None:
+        """The codes, by groups of few words; None where a group may be of numbers."""
+        if self.reader.numbers or math.prod(self.sizes) > GROUPED:
+            return None
+        words = {a.name: tuple(a.words) for a in self.reader.attributes}
+        return CodedColumns.of(
+            self.query, words, lambda own: places_of(self.reader.cells(own), self.sizes)
+        )
 
     @property
     def sizes(self) -> tuple[int, ...]:

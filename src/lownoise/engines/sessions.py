@@ -182,11 +182,12 @@ def _nodes(plan: Any) -> Iterator[Any]:  # noqa: ANN401
     """Return the operators of a plan, and of the queries in its expressions."""
     yield plan
     for others in (plan.children(), plan.subqueries()):
-        for own in _items(others):
+        for own in items(others):
             yield from _nodes(own)
 
 
-def _items(found: Any) -> list[Any]:  # noqa: ANN401 (Scala's Seq)
+def items(found: Any) -> list[Any]:  # noqa: ANN401 (of py4j)
+    """Return what is in a sequence of Scala's."""
     return [found.apply(i) for i in range(found.size())]
 
 
@@ -200,7 +201,7 @@ def _kind(own: Any) -> str:  # noqa: ANN401
 
 
 def _of_operator(own: Any) -> str | None:  # noqa: ANN401
-    kind, below = _kind(own), _items(own.children())
+    kind, below = _kind(own), items(own.children())
     if not own.deterministic() and all(child.deterministic() for child in below):
         return "a column that is drawn anew each time (rand(), uuid(), …)"
     if kind in _KEEPING | _MOVING or (kind in _OF_PYTHON and all(map(_keeps_order, below))):
@@ -235,24 +236,24 @@ def _keeps_order(own: Any) -> bool:  # noqa: ANN401
     if kind == "LogicalRelation":  # of files, and not of a server
         return _kind(own.relation()) == "HadoopFsRelation"
     known = kind in _KEEPING | _OF_PYTHON or (kind == "LogicalRDD" and _of_rdd(own) is None)
-    return known and all(map(_keeps_order, _items(own.children())))
+    return known and all(map(_keeps_order, items(own.children())))
 
 
 def _of_keys(keys: Any) -> str | None:  # noqa: ANN401
-    kinds = [key.dataType().catalogString() for key in _items(keys)]
+    kinds = [key.dataType().catalogString() for key in items(keys)]
     other = next((kind for kind in kinds if not _KEYS.fullmatch(kind)), None)
     return other and f"groups by a column of type {other.partition('<')[0]}"
 
 
 def _of_aggregates(expressions: Any) -> str | None:  # noqa: ANN401
-    for own in _items(expressions):
+    for own in items(expressions):
         if _name(own) == f"{_AGGREGATES}AggregateExpression":
             function = own.aggregateFunction()
             name, kind = function.prettyName(), _name(function)
             known = kind.removeprefix(_AGGREGATES) in _COMMUTING and kind.startswith(_AGGREGATES)
             if not known or name == "try_sum":
                 return f"the aggregate {name if kind.startswith(_AGGREGATES) else 'of your own'}"
-            kinds = [cell.dataType().catalogString() for cell in _items(function.children())]
+            kinds = [cell.dataType().catalogString() for cell in items(function.children())]
             other = next((k for k in kinds if not _EXACT.fullmatch(k)), None)
             if name in ("min", "max", "sum") and other is not None:
                 return f"the aggregate {name} of type {other.partition('<')[0]}"

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines import executors, sessions
+from lownoise.engines import executors, sessions, spark_sums
 from lownoise.engines.cells import quiet
 from lownoise.engines.folds import Batch
 from lownoise.engines.sessions import unsettled
 from lownoise.engines.source import AbstractSource, Groups, Sums, no_numbers, require
 from lownoise.engines.tables import Table, named
 from lownoise.engines.units import KEY, names_of, order_of
-from lownoise.errors import EngineError, TableError
+from lownoise.errors import TableError
 from lownoise.numbers.readable import brief
 from lownoise.numbers.values import LONGEST
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.engines.codings import TotalsQuery
-    from lownoise.engines.folds import AbstractFold, Range
+    from lownoise.engines.folds import AbstractFold, CodedColumns, Range
     from lownoise.engines.source import Columns, Kind
     from lownoise.numbers.arrays import Integers
     from lownoise.privacy.units import PrivacyUnit
@@ -44,8 +44,6 @@ _KINDS: dict[str, Kind] = {
 }
 _SPELT = ("decimal", "string", "varchar", "char")  # what Python reads the numbers of
 _DATES = ("date", "timestamp", "timestamp_ntz")
-_PART = 20  # bits of an integer that are summed at once: those of 2^42 rows fit 63 bits
-_MOST_ROWS = 1 << 42
 _LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _MET: set[str] = set()  # applications whose executors have this package
 
@@ -82,21 +80,38 @@ class SparkSource(AbstractSource):
     def fold(self, work: AbstractFold) -> Integers:
         """Return what all rows add up to: by partitions where they are, then by places.
 
-        Only what is not zero travels. Where 64 bits do not hold it, it is Python's integers.
+        Only what is not zero travels. Where 64 bits do not hold it, it is Python's integers. Codes
+        of columns of floats are summed by Spark's own operators, where they are all there is.
         """
         from pyspark.sql import functions as sql
 
+        asked = work.coded
+        if asked is not None and (coded := self._coded(asked, work.zeros())) is not None:
+            return coded
         frame = self.rows.select(*self._cells(work.numbers, work.texts))
         parts = frame.mapInArrow(partial(executors.folded, work), "place bigint, value bigint")
-        pieces = _pieces(sql.col("value"), 63)
-        added = parts.groupBy("place").agg(*(sql.sum(piece) for piece in pieces))
+        pieces = spark_sums.sums("value", 63)
+        added = parts.groupBy("place").agg(*map(sql.expr, pieces))
         found = work.zeros()
         for places, *sums in _unpacked(_collected(_packed(added))):
-            own = _joined(sums)
+            own = spark_sums.joined(sums)
             if own.dtype != found.dtype:
                 found = found.astype(object)
             found.reshape(-1)[places.to_numpy()] = own
         return found
+
+    def _coded(self, asked: CodedColumns, zeros: Integers) -> Integers | None:
+        """Return what codes of columns add up to; None where Spark alone does not say it."""
+        names = [name for name, _ in asked.codes]
+        if any(self._type(name) in _SPELT for name in names):
+            return None
+        texts = [self._cell(n).cast("binary").alias(f"t{i}") for i, n in enumerate(asked.words)]
+        added = spark_sums.by_words(self.rows.select(*self._cells(names, ()), *texts), asked)
+        if not spark_sums.of_spark_alone(added):
+            return None
+        if not spark_sums.as_numpy(self.rows.sparkSession, _collected):
+            return None
+        return spark_sums.found(_collected(added), asked, zeros)
 
     def bounded(self, unit: PrivacyUnit, columns: Sequence[str]) -> SparkSource:
         """Return the first rows of each unit, which are numbered in every query's own run."""
@@ -142,7 +157,7 @@ class SparkSource(AbstractSource):
         rows = self.rows.select(*self._integers(ranges))
         if complete:
             rows = rows.dropna()
-        (found,) = _collected(rows.agg(*_aggregates(ranges)))
+        (found,) = _collected(rows.selectExpr(*_aggregates(ranges)))
         count, *others = [np.array([own]) for own in found]
         present, sums = _by_ranges(others, ranges, count)
         return Sums(
@@ -153,10 +168,12 @@ class SparkSource(AbstractSource):
         self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()
     ) -> Iterator[Groups]:
         """Return each group once, by one query."""
+        from pyspark.sql import functions as sql
+
         words = [self._cell(n).cast("binary").alias(f"t{i}") for i, n in enumerate(texts)]
         rows = self._numbered(numbers, *words, *self._integers(ranges))
         keys = rows.columns[: len(numbers) + len(texts)]
-        grouped = rows.groupBy(*keys).agg(*_aggregates(ranges))
+        grouped = rows.groupBy(*keys).agg(*map(sql.expr, _aggregates(ranges)))
         for columns in _arriving(grouped, len(numbers)):
             counts, *others = [column.to_numpy() for column in columns[len(keys) :]]
             present, sums = _by_ranges(others, ranges, counts)
@@ -238,47 +255,15 @@ class SparkSource(AbstractSource):
         return column
 
 
-def _aggregates(ranges: Sequence[Range]) -> list[Any]:
+def _aggregates(ranges: Sequence[Range]) -> list[str]:
     """Return how many rows there are, and of each column how many integers, and their sums."""
-    from pyspark.sql import functions as sql
-
-    found = [sql.count(sql.lit(1)).alias("n")]
+    found = ["count(1) as n"]
     for i, (_, lower, upper) in enumerate(ranges):
-        x = sql.col(f"x{i}")
-        clipped = sql.greatest(sql.least(x, sql.lit(upper)), sql.lit(lower))
-        # Spark clips null to an end
-        own = sql.when(x.isNotNull(), clipped.cast("bigint"))
-        found.append(sql.count(x).alias(f"k{i}"))
-        for j, piece in enumerate(_pieces(own, _bits(lower, upper))):
-            found.append(sql.coalesce(sql.sum(piece), sql.lit(0)).cast("bigint").alias(f"s{i}_{j}"))
+        found.append(f"count(x{i}) as k{i}")
+        clipped = spark_sums.clipped(f"x{i}", lower, upper)
+        pieces = spark_sums.sums(clipped, spark_sums.bits(lower, upper))
+        found += [f"{piece} as s{i}_{j}" for j, piece in enumerate(pieces)]
     return found
-
-
-def _bits(lower: int, upper: int) -> int:
-    return max(abs(lower), abs(upper)).bit_length()
-
-
-def _count(bits: int) -> int:
-    """Return of how many pieces integers of so many bits are."""
-    return max(-(-bits // _PART), 1)
-
-
-def _pieces(column: Any, bits: int) -> list[Any]:  # noqa: ANN401
-    """Return the lowest bits of integers, the next ones, and at last all that is left."""
-    from pyspark.sql import functions as sql
-
-    shifted = [sql.shiftright(column, _PART * k) for k in range(_count(bits))]
-    low = [own.bitwiseAND(sql.lit((1 << _PART) - 1)) for own in shifted[:-1]]
-    return [*low, shifted[-1]]
-
-
-def _joined(pieces: Sequence[Any]) -> Any:  # noqa: ANN401 (Python's integers, or numpy's)
-    """Return the integers of which sums of pieces were made, shape (n,)."""
-    own = [np.asarray(piece) for piece in pieces]
-    near = sum(np.abs(piece * 2.0 ** (_PART * k)) for k, piece in enumerate(own))
-    if np.any(near >= 2.0**62):
-        own = [piece.astype(object) for piece in own]
-    return sum(piece << (_PART * k) for k, piece in enumerate(own))
 
 
 def _by_ranges(
@@ -289,14 +274,13 @@ def _by_ranges(
     Raises:
         EngineError: where there are so many rows that sums of pieces might not fit.
     """
-    if np.any(counts > _MOST_ROWS):
-        raise EngineError("too many rows")  # which is not shown
+    spark_sums.require_few(counts)
     present, sums, left = [], [], list(columns)
     for _, lower, upper in ranges:
-        many = _count(_bits(lower, upper))
+        many = spark_sums.count(spark_sums.bits(lower, upper))
         own, left = left[: 1 + many], left[1 + many :]
         present.append(own[0])
-        sums.append(_joined(own[1:]))
+        sums.append(spark_sums.joined(own[1:]))
     return present, sums
 
 
