@@ -211,9 +211,10 @@ class SparkSource(AbstractSource):
         return own + [self._cell(name).alias(f"t{i}") for i, name in enumerate(texts)]
 
     def _integers(self, ranges: Sequence[Range]) -> list[Any]:
-        return [
-            self._cell(name).cast("bigint").alias(f"x{i}") for i, (name, _, _) in enumerate(ranges)
-        ]
+        from pyspark.sql import functions as sql
+
+        places = [self.names.index(name) for name, _, _ in ranges]
+        return [sql.expr(f"cast(c{k} as bigint) as x{i}") for i, k in enumerate(places)]
 
     def _numbered(self, numbers: Sequence[str], *others: Any) -> Any:  # noqa: ANN401
         """Return the rows with some columns as floats n0, n1, …, and others after them."""
