@@ -3,6 +3,7 @@
 
 import math
 import pickle
+import threading
 from functools import partial
 from itertools import repeat
 from weakref import WeakSet
@@ -294,6 +295,76 @@ def test_threads_take_each_batch_once(processors, monkeypatch):
     for sizes in ([], [0], [5], [1, 0, 9, 2], [1] * 30):
         found = parts.fold(work, [Part(partial(repeat, batch, size)) for size in sizes])
         assert CodeSums.totals(found) == Totals(3 * sum(sizes), (6 * sum(sizes), -6 * sum(sizes)))
+
+
+@pytest.mark.parametrize("name", [name for name, work in WORKS.items() if work.in_turn])
+def test_threads_share_the_columns_of_batches(name, monkeypatch):
+    """Of one batch alone, of fewer than there are threads, and of many."""
+    monkeypatch.setattr(parts, "processors", lambda: 5)
+    work = WORKS[name]
+    (batch,) = TABLE.batches(work.numbers, work.texts)
+
+    def opened(count):
+        for _ in range(count):
+            column = dict(zip(work.numbers, batch.numbers, strict=True)).__getitem__
+            yield Batch(InTurn(column, work.numbers), batch.texts)
+
+    once = said(TABLE.fold(work), work)
+    for sizes in ([1], [1, 2], [3, 0, 7, 2, 9, 4]):
+        found = parts.fold(work, [Part(partial(opened, size)) for size in sizes])
+        assert np.array_equal(said(found, work), sum(sizes) * once)
+
+
+@pytest.mark.parametrize("name", ["codes", "ranges"])
+def test_a_thread_without_rows_takes_a_column_of_another_s(name, monkeypatch):
+    """Of one batch of two columns: each is read while the other is, or this never ends well."""
+    monkeypatch.setattr(parts, "processors", lambda: 2)
+    work, both, readers = WORKS[name], threading.Barrier(2), set()
+    (batch,) = TABLE.batches(work.numbers, work.texts)
+
+    def column(own):
+        both.wait(60)
+        readers.add(threading.get_ident())
+        return batch.numbers[work.numbers.index(own)]
+
+    found = parts.fold(work, [Part(lambda: [Batch(InTurn(column, work.numbers), [])])])
+    assert np.array_equal(said(found, work), said(TABLE.fold(work), work))
+    assert len(readers) == 2
+
+
+def test_no_thread_leaves_a_batch_of_which_another_adds_a_column():
+    """Else both would add to one total, and one of the sums might be lost."""
+    shared, both, left, seen = parts._Columns(2), threading.Barrier(2), threading.Event(), []
+
+    class Work:
+        def turns(self, found, batch):
+            return {0: self.add, 1: self.add}
+
+        def add(self, column):
+            both.wait(60)
+            if threading.current_thread() is helper:
+                seen.append(left.wait(0.3))  # as long as somebody wrong would take to leave
+
+    helper = threading.Thread(target=shared.help)
+    helper.start()
+    with shared:
+        shared.add(Work(), None, Batch([np.ones(1)] * 2, []))
+        left.set()
+    with shared:
+        pass
+    helper.join()
+    assert seen == [False]
+
+
+@pytest.mark.parametrize("lacking", ["x", "g"])
+def test_what_fails_in_a_column_fails_whoever_takes_it(lacking, monkeypatch):
+    monkeypatch.setattr(parts, "processors", lambda: 3)
+    work = WORKS["codes"]
+    columns = {"x": np.ones(3), "g": np.ones(3)}
+    del columns[lacking]
+    rows = [Batch(InTurn(columns.__getitem__, work.numbers), []) for _ in range(4)]
+    with pytest.raises(KeyError, match=lacking):
+        parts.fold(work, [Part(lambda: rows)])
 
 
 @pytest.mark.parametrize("processors", [1, 3])

@@ -73,11 +73,11 @@ class InTurn(Sequence[Any]):
         return len(self._keys)
 
     def __getitem__(self, place: Any) -> Any:  # noqa: ANN401 (an integer, and a vector)
-        key = self._keys[place]
-        if self._last is None or self._last[0] != place:
-            self._last = None  # no second one is held while it is read
-            self._last = place, self._read(key)
-        return self._last[1]
+        key, last = self._keys[place], self._last  # another thread may read one meanwhile
+        if last is None or last[0] != place:
+            last = self._last = None  # no second one is held while it is read
+            last = self._last = place, self._read(key)
+        return last[1]
 
 
 @final
@@ -184,8 +184,9 @@ class AbstractFold(ABC):
     def turns(self, found: Integers, batch: Batch) -> dict[int, Turn]:
         """Add what no column of numbers says by itself, and return what adds the rest.
 
-        That is given each column once, in any order, by its place among `numbers`. Where rows are
-        not added up `by_columns`, nothing is left to add.
+        That is given each column once, in any order, by its place among `numbers`; two threads may
+        give two of them at once, as what columns add up to stands apart. Where rows are not added
+        up `by_columns`, nothing is left to add.
         """
 
         def add(*columns: Vector) -> None:

@@ -7,11 +7,11 @@ hands them over as they are, and no query is run. What texts spell is for an eng
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from threading import Event, Lock
+from threading import Condition, Event, Lock, local
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from lownoise.engines.folds import AbstractFold, Range
+    from lownoise.engines.folds import AbstractFold, Range, Turn
     from lownoise.engines.source import Groups, Kind, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy.units import PrivacyUnit
@@ -71,10 +71,90 @@ class Part:
             yield batch
 
 
+@final
+@dataclass(eq=False)
+class _Turns:
+    """The columns of a batch: those that nobody has taken, and how many are being added."""
+
+    waiting: deque[Callable[[], None]]
+    held: int = 0
+
+
+@final
+class _Columns:
+    """Columns that threads are to add up, of batches that they are at.
+
+    In the block a thread has batches of its own; after it, it helps others until none has any. A
+    thread leaves a batch when all columns of it were added: no two threads write one total.
+
+    Args:
+        threads: how many there are.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._working, self._changed = threads, Condition()
+        self._open: list[_Turns] = []
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._working -= 1
+            self._changed.notify_all()
+
+    def add(self, work: AbstractFold, found: Integers, batch: Batch) -> None:
+        """Add the rows of a batch, with those that have none left."""
+        turns = work.turns(found, batch).items()
+        own = _Turns(deque(partial(_added, turn, batch.numbers, place) for place, turn in turns))
+        with self._changed:
+            self._open = [*(other for other in self._open if other.waiting), own]
+            self._changed.notify_all()
+        self._take(own)
+        with self._changed:
+            self._changed.wait_for(lambda: not own.held)
+
+    def help(self) -> None:
+        """Add columns of others' batches as long as there may be any."""
+        while (own := self._next()) is not None:
+            self._take(own)
+
+    def _next(self) -> _Turns | None:
+        def left() -> _Turns | None:
+            return next((own for own in self._open if own.waiting), None)
+
+        with self._changed:
+            self._changed.wait_for(lambda: left() or not self._working)
+            return left()
+
+    def _take(self, own: _Turns) -> None:
+        """Do what nobody has taken yet."""
+        while True:
+            with self._changed:
+                if not own.waiting:
+                    return
+                turn = own.waiting.popleft()
+                own.held += 1
+            try:
+                turn()
+            except BaseException:
+                own.waiting.clear()  # nobody needs the others
+                raise
+            finally:
+                with self._changed:
+                    own.held -= 1
+                    self._changed.notify_all()
+
+
+def _added(turn: Turn, numbers: Sequence[Vector], place: int) -> None:
+    turn(numbers[place])
+
+
 def fold(work: AbstractFold, parts: Sequence[Part]) -> Integers:
     """Return what the rows of all parts add up to, in as many threads as there are processors.
 
-    Each thread begins with parts of its own, and then helps with those of others.
+    Each thread begins with parts of its own, and then helps with those of others: with batches that
+    none has taken, and last with columns of those that another is at, where they come in turn.
 
     Args:
         work: what a row adds.
@@ -93,23 +173,29 @@ def fold(work: AbstractFold, parts: Sequence[Part]) -> Integers:
     zeros, stop = work.zeros(), Event()
     most = max(_STATES // max(zeros.nbytes, 1), 1)
     threads = min(processors(), most)
+    shared = _Columns(threads)
 
     def run(thread: int) -> Integers:
         found = work.zeros()
         first = thread * len(parts) // threads
         with np.errstate(all="ignore"):  # a thread's own
-            for part in [*parts[first:], *parts[:first]]:
-                for batch in part:
-                    if stop.is_set():
-                        return found
-                    work.add(found, batch)
+            with shared:
+                for part in [*parts[first:], *parts[:first]]:
+                    for batch in part:
+                        if stop.is_set():
+                            return found
+                        if work.in_turn:
+                            shared.add(work, found, batch)
+                        else:
+                            work.add(found, batch)
+            shared.help()
         return found
 
     if threads == 1:
         return run(0)
     with ThreadPoolExecutor(threads) as pool:
         try:
-            for found in pool.map(run, range(threads)):
+            for found in list(pool.map(run, range(threads))):  # others may add to a thread's own
                 zeros += found
         except BaseException:
             stop.set()
@@ -162,9 +248,13 @@ class PlainTable:
                 # texts as the file has them, each word once
                 file = pq.ParquetFile(path, read_dictionary=list(texts))
                 if in_turn and _few(file.metadata.row_group(group), texts):
+                    opened = local()  # two threads may read two columns at once
+                    opened.file = file
 
                     def read(name: str) -> Any:  # noqa: ANN401
-                        own = file.read_row_group(group, columns=[name], use_threads=False)
+                        if not hasattr(opened, "file"):
+                            opened.file = pq.ParquetFile(path, metadata=file.metadata)
+                        own = opened.file.read_row_group(group, columns=[name], use_threads=False)
                         return _array_of(own.column(name))
 
                     yield _batch(read, numbers, texts, in_turn=True)  # open as long as it is used

@@ -399,7 +399,7 @@ class MomentSet(AbstractMomentSet):
 
 @lru_cache(maxsize=4096)  # a search asks again what it asked, and so does what proves its end
 def _along_up(d: int, form: bytes) -> float:
-    """Return the bound of `_greatest_along`, of a form in bytes; no reading of a table asks for it."""
+    """Return the bound of `_greatest_along`, of a form in bytes. No data have a part in it."""
     return _greatest_along(d, np.frombuffer(form)).upper
 
 
