@@ -120,7 +120,7 @@ def test_what_a_row_makes_fail_says_nothing_of_it_and_costs_the_same(name, way, 
 
 
 GREEDY = {
-    "box": ("lownoise.engines.folds.CodeSums", "add"),
+    "box": ("lownoise.engines.folds.CodeSums", "turns"),
     "wide": ("lownoise.engines.counts.CodedRows", "__init__"),
     "queries": ("lownoise.engines.counts.Histogram", "totals"),
     "marginals": ("lownoise.engines.counts.Records", "marginals"),
