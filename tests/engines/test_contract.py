@@ -15,6 +15,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.dataset
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
@@ -47,6 +48,7 @@ def coding(lower, upper, center=None, missing=None, step=2.0**-20, names=("x", "
     )
 
 
+ONE_ROW = pa.table({"x": [17.0], "y z": [1.0]})
 CODING = coding([-3.3, -1e3], [7.7, 123.45678901234567], missing=[0.1, 2.0])
 
 
@@ -602,6 +604,14 @@ def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
         (lambda _: pd.DataFrame({"x": [1 + 17j], "y z": [1]}), "type"),
         (lambda _: pa.table({"x": [[17]], "y z": [1]}), "type"),
         (lambda _: {"x": [17]}, r"dict is no table; give pandas\.DataFrame\(table\)$"),
+        (
+            lambda _: pa.dataset.dataset(ONE_ROW),
+            r"Dataset is no table; give table\.to_table\(columns=\[…\]\)$",
+        ),
+        (
+            lambda _: pa.dataset.dataset(ONE_ROW).scanner(),
+            r"Scanner is no table; give table\.to_table\(\)$",
+        ),
         (lambda _: pl.LazyFrame({"x": [17]}), r"LazyFrame is no table; give table\.collect\(\)$"),
         (lambda _: pl.Series("x", [17]), r"Series is no table; give table\.to_frame\(\)$"),
         (lambda _: pd.Series([17], name="x"), r"Series is no table; give table\.to_frame\(\)$"),

@@ -215,9 +215,6 @@ def test_a_message_names_what_was_written_and_no_file_that_was_found(tmp_path):
         opened(f"{tmp_path}/x*.csv", Columns(["a"]))
     with pytest.raises(TableError, match="table=list has files of several kinds"):
         opened([tmp_path / "1.parquet", tmp_path / "SECRET.csv"], Columns(["a"]))
-    (tmp_path / "_delta_log").mkdir()
-    with pytest.raises(TableError, match="Delta or Iceberg"):
-        opened(tmp_path, Columns(["a"]))
 
 
 @pytest.mark.parametrize("kind", ["arrow", "ipc", "feather"])
@@ -635,6 +632,89 @@ def test_no_secret_that_a_variable_holds_is_kept_or_said(remote, monkeypatch):
         assert KEY.encode() not in path.read_bytes(), path
     states = [e.state for e in ledger.entries()]
     assert states == ["settled", *["cancelled"] * (len(states) - 2), "settled"]
+
+
+LOGS = [  # what tells a table of files with a log, and what does not
+    ("Delta", "_delta_log/00000000000000000000.json", "delta_log/0.json"),
+    ("Iceberg", "metadata/00000-cac690bb-711a.metadata.json", "metadata/people.metadata.json"),
+    ("Iceberg", "metadata/v1.gz.metadata.json", "metadata/version.json"),
+    ("Iceberg", "metadata/v12.metadata.json.gz", "metadata/v12.json"),
+    ("Iceberg", "metadata/version-hint.text", "metadata/hint.text"),
+    ("Hudi", ".hoodie/hoodie.properties", "hoodie/hoodie.properties"),
+    ("Paimon", "snapshot/snapshot-1", "snapshot/snapshot-1.json"),
+    ("Spark streaming", "_spark_metadata/0", "_SUCCESS"),
+    (
+        "DuckLake",
+        f"s=T/ducklake-01997e0c{'-7b0e' * 3}-01997e0c7b0e.parquet",
+        "s=T/ducklake-1.parquet",
+    ),
+]
+WAYS = ["d", ".", "d/**/*.parquet", "d*/*/*.parquet", "d/s=T", "d/s=T/OWN", "link.parquet"]
+WAYS += ["links/s=T", "links/*/*.parquet", ["other.parquet", "d/s=T/OWN"], "d/s=[T]/*.parquet"]
+
+
+@pytest.mark.parametrize(("kind", "log", "none"), LOGS, ids=[log for _, log, _ in LOGS])
+@pytest.mark.parametrize("way", WAYS, ids=map(str, WAYS))
+def test_files_of_a_table_with_a_log_are_refused_however_they_are_named(
+    kind, log, none, way, tmp_path, monkeypatch
+):
+    """What was deleted is in them still. The remedy is said, nothing found is, nothing is spent."""
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "other.parquet", {"a": [4.0]})
+    Path("links").symlink_to("d")
+    for name in (none, log):
+        of_files = name.endswith(".parquet")
+        own = written(tmp_path / "d" / (name if of_files else "s=T/1.parquet"), {"a": [1.0]})
+        Path("link.parquet").unlink(missing_ok=True)
+        if way in (".", "link.parquet"):
+            Path("other.parquet").unlink(missing_ok=True)
+        if way == "link.parquet":
+            Path(way).symlink_to(own)
+        if not of_files:
+            (tmp_path / "d" / name).parent.mkdir(exist_ok=True)
+            (tmp_path / "d" / name).write_text("{}")
+        table = json.loads(json.dumps(way).replace("OWN", own.name))
+        if name == none:
+            PLAN.release(table)
+            continue
+        ledger = ln.Ledger.create(tmp_path / "ledger", "d", ln.zcdp(1))
+        with pytest.raises(TableError, match=f"has Parquet files of {kind}, .* give") as refusal:
+            PLAN.release(table, ledger)
+        assert own.stem in str(table) or own.stem not in str(refusal.value)
+        assert {entry.state for entry in ledger.entries()} <= {"cancelled"}
+        with pytest.raises(TableError, match="whose log says"):
+            found_files(ln.Table(table, engine="spark"))
+
+
+def test_of_folders_that_are_values_a_log_above_is_said_and_one_within_is_not(tmp_path):
+    written(tmp_path / "d/s=T/SECRET/1.parquet", {"a": [1.0]})
+    (tmp_path / "d/s=T/SECRET/_delta_log").mkdir()
+    (tmp_path / "d/s=T/SECRET/_delta_log/0.json").write_text("{}")
+    for path in (tmp_path / "d", f"{tmp_path}/d/**/*.parquet"):
+        table = ln.Table(path, partitions=["s"])
+        with pytest.raises(EngineError, match=r"could not be opened, and a spend .* reserved"):
+            opened(table, Columns(["a"]))
+    (tmp_path / ".hoodie").mkdir()
+    (tmp_path / ".hoodie/hoodie.properties").write_text("")
+    for path in (tmp_path / "d", f"{tmp_path}/d/**/*.parquet"):
+        with pytest.raises(TableError, match="of Hudi, whose log"):
+            opened(ln.Table(path, partitions=["s"]), Columns(["a"]))
+
+
+@pytest.mark.parametrize("log", ["b/_delta_log/0.json", "b/s=T%20X/metadata/v1.metadata.json"])
+@pytest.mark.parametrize(
+    "path", ["s3://b/*/11.parquet", ["s3://b/s=T%20X/11.parquet"], "s3://b/**"]
+)
+def test_addresses_of_a_table_with_a_log_are_refused(remote, path, log):
+    for own in remote.glob("b/**/[[]*"):
+        own.unlink()
+    table = "s3://b/**/*.parquet" if path == "s3://b/**" else path
+    assert opened(table, Columns(["a"])) is not None
+    (remote / log).parent.mkdir()
+    (remote / log).write_text("{}")
+    with pytest.raises(TableError, match=r"table=s3://b/.* of (Delta|Iceberg), whose log"):
+        opened(table, Columns(["a"]))
+    assert opened("https://b/1.parquet", Columns(["a"])) is not None  # lists no folder
 
 
 def test_a_file_that_stands_twice_in_a_list_is_refused(remote, monkeypatch):

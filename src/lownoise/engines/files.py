@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, final
 from lownoise.engines.delimited import open_text
 from lownoise.engines.frames import ArrowRows, plain, require_arrow
 from lownoise.engines.json_lines import open_lines
+from lownoise.engines.logs import PARQUET, require_no_log
 from lownoise.engines.parts import PlainTable
 from lownoise.engines.source import no_numbers, require
 from lownoise.engines.tables import (
     ARROW,
     CSV,
     JSON,
-    PARQUET,
     Table,
     beyond_the_first,
     found_files,
@@ -300,6 +300,8 @@ def _located(connection: Any, table: Table) -> list[File]:  # noqa: ANN401
 
     found: list[File] = []
     for file in files:
+        if file.address and file.address.startswith("s3://"):  # of https:// none is listed
+            require_no_log(file.shown, [file.address], found_by)
         own = partial(located, file, table, found_by)
         found += guarded(file.shown, own) if file.address else [file]
     with beyond_the_first(table):

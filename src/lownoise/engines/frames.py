@@ -101,9 +101,16 @@ def _of_ibis(table: object) -> bool:
 
 _NEARLY = (  # what a class that is no table can do, and how its own becomes one
     ("collect_schema", "table.collect()"),
+    ("to_pyarrow_table", "table.to_pyarrow_table()"),
+    ("scanner", "table.to_table(columns=[…])"),
+    ("to_table", "table.to_table()"),
+    ("scan", "table.scan().to_arrow()"),
+    ("read_row_group", "table.read()"),
     ("to_frame", "table.to_frame()"),
+    ("to_arrow", "table.to_arrow()"),
     ("fromkeys", "pandas.DataFrame(table)"),
     ("__array__", "pandas.DataFrame(table, columns=[…])"),
+    ("to_pandas", "table.to_pandas()"),
 )
 
 

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lownoise.engines import executors
-from lownoise.engines.tables import PARQUET, found_files, guarded, kind_of, named
+from lownoise.engines.logs import PARQUET
+from lownoise.engines.tables import found_files, guarded, kind_of, named
 from lownoise.errors import TableError
 
 if TYPE_CHECKING:

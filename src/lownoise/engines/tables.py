@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast, final
 from urllib.parse import unquote, unquote_to_bytes
 
 from lownoise.engines.cells import Dialect, alike, decoded, dialect_of
+from lownoise.engines.logs import PARQUET, require_no_log
 from lownoise.errors import TableError, quoted
 from lownoise.errors.credentials import bare, may_hold_a_secret
 from lownoise.numbers.readable import readable
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from lownoise.engines.codings import TotalsQuery
     from lownoise.privacy.units import PrivacyUnit
 
-PARQUET = (".parquet", ".pq")
 ARROW = (".feather", ".arrow", ".ipc")
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 JSON = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
@@ -212,12 +212,15 @@ def found_files(table: Table) -> list[File]:
     if isinstance(table.path, tuple):
         if not table.path:
             raise TableError("table=[] names no file; give the paths of files")
-        return once([_of_list(table, n, str(path)) for n, path in enumerate(table.path)])
+        files = [_of_list(table, n, str(path)) for n, path in enumerate(table.path)]
+        require_no_log("list", [str(file.path) for file in files if file.address is None])
+        return once(files)
     shown = str(table.path)
     if _URL.match(shown):
         return [_file(table, shown, shown)]
     path = Path(shown)
     if path.is_file():
+        require_no_log(shown, [shown])
         return [_file(table, shown, shown)]
     if path.is_dir():
         return _in_folder(table, path)
@@ -226,6 +229,7 @@ def found_files(table: Table) -> list[File]:
             f"table={shown} is no file; give the path of a CSV, JSON lines, Parquet, Arrow or "
             "DuckDB file, a pattern, or a folder of Parquet files"
         )
+    require_no_log(shown, [f"{_public(path)}/{path.name}"])
     paths = sorted(own for own in map(Path, glob(shown, recursive=True)) if own.is_file())  # noqa: PTH207 (of any root)
     if not paths and not (table.partitions and _public(path).is_dir()):
         raise TableError(f"table={shown} finds no file; give a pattern that does")
@@ -235,6 +239,7 @@ def found_files(table: Table) -> list[File]:
 def _found(table: Table, paths: Sequence[Path], shown: str) -> list[File]:
     """Return files that a pattern or a folder has, of which none is another by a link."""
     with beyond_the_first(table):
+        require_no_log(shown, map(str, paths))
         return once([_file(table, str(own), shown) for own in paths])
 
 
@@ -370,11 +375,7 @@ def _file(table: Table, path: str, shown: str) -> File:
 
 def _in_folder(table: Table, folder: Path) -> list[File]:
     """Return the Parquet files below a folder, but for those that a name hides."""
-    if (folder / "_delta_log").is_dir() or any(folder.glob("metadata/*.metadata.json")):
-        raise TableError(
-            f"table={folder} is a Delta or Iceberg table, whose log says which of its files count; "
-            "give it as its own reader has it, such as an Arrow table or a DataFrame of Spark"
-        )
+    require_no_log(str(folder), [f"{folder}/{PARQUET[0]}"])
     below = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     hidden = re.compile(r"(^|/)[_.]")
     seen = [own for own in below if not hidden.search(own.relative_to(folder).as_posix())]
