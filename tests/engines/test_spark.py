@@ -426,6 +426,7 @@ def source_units(table, unit):
         ("current_date()", "column='x' has type date"),
         ("rand()", "drawn anew each time"),
         ("monotonically_increasing_id()", "drawn anew each time"),
+        ("length(base64(aes_encrypt('a', repeat('k', 16))))", "drawn anew each time"),
     ],
 )
 def test_a_frame_that_does_not_fit_is_refused_and_nothing_is_spent(expression, said, tmp_path):
@@ -444,6 +445,8 @@ TAKEN = [
     "SELECT /*+ REPARTITION(3) */ x + z AS x FROM t LATERAL VIEW explode(array(1, 2)) e AS z",
     "SELECT x FROM t WHERE y = (SELECT max(y) FROM t) OR x IN (SELECT y FROM t)",
     "SELECT x FROM VALUES 1.5D, 2 v(x)",
+    "SELECT x FROM t WHERE aes_encrypt(w, repeat('k', 16), 'ECB') > X'80'",
+    "SELECT x FROM t WHERE aes_encrypt(w, w, 'CBC', 'DEFAULT', unhex(repeat('0', 32))) > X''",
 ]
 REFUSED = [
     ("SELECT x FROM t LIMIT 2", "a limit"),
@@ -461,6 +464,10 @@ REFUSED = [
     ("SELECT try_sum(y) AS x FROM t", "the aggregate try_sum"),
     ("SELECT max(w COLLATE UTF8_LCASE) AS x FROM t", "the aggregate max of type string collate"),
     ("SELECT w COLLATE UTF8_LCASE AS x FROM t GROUP BY 1", "groups by a column of type string"),
+    ("SELECT x FROM t WHERE aes_encrypt(w, w, 'CBC') > X'80'", "a column that is drawn"),
+    ("SELECT x FROM t WHERE aes_encrypt(w, w, 'CBC', 'DEFAULT', w) > X''", "a column that"),
+    ("SELECT size(transform(array(w), v -> aes_encrypt(v, w))) AS x FROM t", "a column"),
+    ("SELECT x FROM t WHERE y IN (SELECT y FROM t WHERE aes_encrypt(w, w, 'GCM') > X'80')", "a co"),
     ("SELECT x FROM t INTERSECT SELECT x FROM t", "the operator Intersect"),
 ]
 

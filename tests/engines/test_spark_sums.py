@@ -5,17 +5,22 @@ Mutants, each seen red: `rint` for `floor`; a missing value clamped to an end; c
 clamped; words that are not told apart; a session's own `floor`.
 """
 
+import ast
+import inspect
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import sparks
-from lownoise.engines import Coding, TotalsQuery, executors, memory, spark, spark_sums
+from lownoise.engines import Coding, TotalsQuery, executors, memory, sessions, spark, spark_sums
 from lownoise.engines.adding import AWKWARD, CODES, LARGEST_CODE, ColumnCode
 from lownoise.engines.categories import Reader
 from lownoise.engines.folds import CodeSums
 from lownoise.engines.groups import GroupCodes
 from lownoise.engines.source import Columns
+from lownoise.errors import TableError
 from lownoise.questions.attributes import attributes
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -150,6 +155,30 @@ def test_where_an_operator_is_not_sparks_own_python_adds_up(missing, monkeypatch
     monkeypatch.setattr(spark, "partial", lambda *own: made.append(own[0]) or folded(*own))
     assert own.fold(work).tolist() == of_memory(table, work).tolist()
     assert executors.folded in made
+
+
+@pytest.mark.parametrize("name", sessions.ASKED)
+def test_a_session_with_a_function_of_its_users_by_a_name_of_ours_is_refused(name):
+    """It would make what a row adds, which then were bounded by nothing."""
+    session = sparks.session().newSession()
+    session.udf.register(name, lambda *_given: 10**12, "bigint")
+    table = session.createDataFrame([(0.5,)], ["x"])
+    with pytest.raises(TableError, match=re.escape(f"{name}() is a function of its user's")) as no:
+        spark.opened(table, Columns(["x"]))
+    assert "\n" not in str(no.value)
+    spark.opened(sparks.session().createDataFrame([(0.5,)], ["x"]), Columns(["x"]))
+
+
+def test_no_other_function_is_asked_for_by_its_name():
+    """Of SQL's words and pyspark's `cast` and `when` are none that a session can replace."""
+    asked, plain = set(), {"col", "lit", "expr", "when", "in", "cast"}
+    for own in ast.walk(ast.parse(inspect.getsource(spark) + inspect.getsource(spark_sums))):
+        if isinstance(own, ast.Constant) and "\n" not in str(own.value):  # no docstring
+            asked |= set(re.findall(r"\b([a-z_]+)\(", str(own.value)))
+        elif isinstance(own, ast.Attribute) and getattr(own.value, "id", "") == "sql":
+            asked.add(own.attr)
+    assert {"floor", "sum", "row_number"} < asked
+    assert asked - plain <= set(sessions.ASKED)
 
 
 def test_a_session_whose_floor_is_another_is_seen():

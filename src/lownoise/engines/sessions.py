@@ -152,6 +152,7 @@ _KEEPING |= {"Union", "Expand"}
 _SOURCES = {"LogicalRelation", "DataSourceV2Relation", "HiveTableRelation"}
 _MOVING = {"Join", "Sort", "Repartition", "RepartitionByExpression", "ResolvedHint", "WithCTE"}
 _MOVING |= {"CTERelationDef", "CTERelationRef", *_SOURCES}
+_DRAWN = "a column that is drawn anew each time (rand(), uuid(), …)"
 _OF_PYTHON = {"MapInArrow", "PythonMapInArrow", "MapInPandas"}  # which see rows in their order
 _PLAIN = {
     "Deduplicate": "dropDuplicates() of some columns",
@@ -170,13 +171,48 @@ _EXACT = re.compile(
     r"boolean|tinyint|smallint|int|bigint|decimal\(([1-9]|1\d|2[0-8]),\d+\)|date|timestamp(_ntz)?"
     r"|string|binary"
 )
+# by name, in texts of SQL or as pyspark does; a session may have functions of its own by these
+ASKED = (
+    *("coalesce", "count", "floor", "greatest", "if", "isnan", "isnotnull", "isnull", "least"),
+    *("octet_length", "row_number", "shiftright", "sum", "!", "+", "<=", "="),
+)
 _KEYS = re.compile(rf"{_EXACT.pattern}|float|double|decimal\(\d+,\d+\)")  # Spark has one zero there
+
+
+def replaced(session: Any) -> str | None:  # noqa: ANN401
+    """Return which function that is asked for is another than Spark's in a session, if any."""
+    catalyst = session.sparkContext._jvm.org.apache.spark.sql.catalyst  # noqa: SLF001
+    ours = catalyst.analysis.FunctionRegistry.builtin()
+    own = session._jsparkSession.sessionState().functionRegistry()  # noqa: SLF001
+    keys = ((name, catalyst.FunctionIdentifier(name)) for name in ASKED)
+    found = (n for n, key in keys if not own.lookupFunction(key).equals(ours.lookupFunction(key)))
+    return next(found, None)
 
 
 def unsettled(table: Any) -> str | None:  # noqa: ANN401 (pyspark's)
     """Return what of a DataFrame's plan may give other rows when a task runs again, if anything."""
     plan = table._jdf.queryExecution().analyzed()  # noqa: SLF001 (pyspark does not say it)
-    return next((found for own in _nodes(plan) if (found := _of_operator(own))), None)
+    patterns = table.sparkSession.sparkContext._jvm.org.apache.spark.sql.catalyst.trees  # noqa: SLF001
+    kept = plan.containsPattern(patterns.TreePattern.RUNTIME_REPLACEABLE())
+    for own in _nodes(plan):
+        if found := _of_operator(own):
+            return found
+        if kept and any(map(_draws, items(own.expressions()))):
+            return _DRAWN
+    return None
+
+
+def _draws(own: Any) -> bool:  # noqa: ANN401
+    """Return whether an expression draws where Spark says that it is deterministic.
+
+    `aes_encrypt` does, but in mode ECB, or where it is given what it would draw.
+    """
+    if _kind(own) == "AesEncrypt":
+        mode, iv = own.mode(), own.iv()
+        plain = mode.foldable() and mode.eval(None).toString().upper() == "ECB"
+        if not plain and not (iv.foldable() and iv.eval(None)):
+            return True
+    return any(map(_draws, items(own.children())))
 
 
 def _nodes(plan: Any) -> Iterator[Any]:  # noqa: ANN401
@@ -204,7 +240,7 @@ def _kind(own: Any) -> str:  # noqa: ANN401
 def _of_operator(own: Any) -> str | None:  # noqa: ANN401
     kind, below = _kind(own), items(own.children())
     if not own.deterministic() and all(child.deterministic() for child in below):
-        return "a column that is drawn anew each time (rand(), uuid(), …)"
+        return _DRAWN
     if kind in _KEEPING | _MOVING or (kind in _OF_PYTHON and all(map(_keeps_order, below))):
         return None
     return _CHECKS.get(kind, _unknown)(own)

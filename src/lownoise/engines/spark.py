@@ -374,6 +374,7 @@ def opened(
         names, kinds = table.columns, [field.dataType for field in table.schema]
         other = "a stream" if table.isStreaming else unsettled(table)
         rows = table.toDF(*(f"c{i}" for i in range(len(names))))
+        function = sessions.replaced(table.sparkSession)
         context = table.sparkSession.sparkContext
         application = context.applicationId
     except Exception:  # noqa: BLE001 (the plan alone was asked)
@@ -390,6 +391,11 @@ def opened(
         raise TableError(
             f"table={named(table)} has {other}, which may give other rows each time that Spark "
             "computes it; write it to a file first, and give that"
+        )
+    if function is not None:
+        raise TableError(
+            f"table={named(table)} is of a session whose {function}() is a function of its user's, "
+            "and would add up rows; run DROP TEMPORARY FUNCTION there, or give another session's"
         )
     if application not in _MET:
         _require_package(table.sparkSession)
