@@ -380,6 +380,26 @@ def test_what_fails_in_a_thread_fails(processors, monkeypatch):
         parts.fold(work, [Part(broken), *[Part(partial(repeat, 1, 0)) for _ in range(3)]])
 
 
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_where_a_thread_does_not_begin_no_other_waits_for_it(error, monkeypatch):
+    """As where a machine has no more threads, or somebody interrupts meanwhile."""
+    begin, begun = threading.Thread.start, []
+
+    def refused(thread):
+        if len(begun) == 2:
+            raise error("no more")
+        begun.append(thread)
+        begin(thread)
+
+    monkeypatch.setattr(parts, "processors", lambda: 4)
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    batch = Batch([np.ones(3), np.zeros(3)], [])
+    work = CodeSums(TotalsQuery(CODING, drops_missing=False))
+    with pytest.raises(error, match="no more"):
+        parts.fold(work, [Part(partial(repeat, batch, 2)) for _ in range(3)])
+    assert len(begun) == 2
+
+
 @pytest.mark.parametrize("shape", ["one", "a file", "files"])
 def test_no_engine_is_opened_for_what_arrow_hands_over(shape, tmp_path, monkeypatch):
     table = SHAPES[shape](AWKWARD, tmp_path)

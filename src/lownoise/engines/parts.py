@@ -103,6 +103,12 @@ class _Columns:
             self._working -= 1
             self._changed.notify_all()
 
+    def close(self) -> None:
+        """Let nobody wait for a thread, as one may never have begun."""
+        with self._changed:
+            self._working = 0
+            self._changed.notify_all()
+
     def add(self, work: AbstractFold, found: Integers, batch: Batch) -> None:
         """Add the rows of a batch, with those that have none left."""
         turns = work.turns(found, batch).items()
@@ -124,7 +130,7 @@ class _Columns:
             return next((own for own in self._open if own.waiting), None)
 
         with self._changed:
-            self._changed.wait_for(lambda: left() or not self._working)
+            self._changed.wait_for(lambda: left() or self._working <= 0)
             return left()
 
     def _take(self, own: _Turns) -> None:
@@ -199,6 +205,7 @@ def fold(work: AbstractFold, parts: Sequence[Part]) -> Integers:
                 zeros += found
         except BaseException:
             stop.set()
+            shared.close()
             raise
     return zeros
 
