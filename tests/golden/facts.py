@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is stored of a plan, and the laws by which what it is now is compared.
 
-* What is charged, and the radius: never less; more by at most 1e-9 of it is directed slack, more by
-  at most 1e-6 is named, and beyond that is a loss. Where the noise itself moved in its last digits
-  its charge may be less by 1e-9, and where bodies are combined by a search.
+* What is charged, and the radius: never less, but for last bits; more by at most 1e-9 of it is
+  directed slack, more by at most 1e-6 is named, and beyond that is a loss. Where the noise itself
+  moved in its last digits its charge may be less by 1e-9, and where a search combines bodies.
 * Deviations, covariance and error: within 1e-6 of what they were. What no mechanism beats: no less
   than it was, by 1e-6; more is proved when bounds are better.
 * Exact totals, as the difference that two tables make under one seed: the same integers. Where
@@ -26,6 +26,7 @@ from tests.golden import accessors
 from lownoise.errors import LownoiseError
 
 NEAR, SLACK = 1e-6, 1e-9
+LAST = 2.0**-50  # of a charge of the same noise: bounds by products, of which machines have two
 SEARCHED = ("member hull of", "member sum of")  # clipped, and bounded outward, by a search
 CLIPPED = 1e-10  # of the greatest total, that such a search is off by
 FLAT = 1e-4  # what deviations of streams move by where only the greatest counts; draws by 10 of it
@@ -160,7 +161,7 @@ def _charges(name, was, now, *, moved):
                 yield f"{name} {key} is {now[key]} and was {text}"
             continue
         old, new = float.fromhex(text), float.fromhex(now[key])
-        least = old * (1 - SLACK) if moved else old
+        least = old * (1 - (SLACK if moved else LAST))
         if not new >= least:
             yield f"{name} {key} is SMALLER: {new!r}, was {old!r}"
         elif new > old * (1 + NEAR):

@@ -24,3 +24,14 @@ def test_every_row_of_the_tables_is_stored():
 def test_a_plan_is_what_it_was(name):
     lines = list(differences(STORED[name], facts_of(ROWS[name]), name))
     assert not [line for line in lines if not line.startswith("note: ")]
+
+
+@pytest.mark.parametrize(("less", "said"), [(2.0**-52, 0), (1e-13, 1)])
+def test_a_charge_of_the_same_noise_is_less_by_last_bits_alone(less, said):
+    """As bounds that are made by products are rounded by each processor its own way."""
+    was = STORED["pure member pairs of signs, add_remove, laplace, approx_dp"]
+    epsilon = float.fromhex(was["charge"]["epsilon"]) * (1 - less)
+    now = {**was, "charge": {**was["charge"], "epsilon": epsilon.hex()}}
+    lines = list(differences(was, now, "row"))
+    assert [line for line in lines if "epsilon is SMALLER" in line] == lines
+    assert len(lines) == said
