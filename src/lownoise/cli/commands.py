@@ -72,6 +72,8 @@ def described(
 _Spec = Annotated[Path, typer.Argument(help="A TOML specification.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 # what no command takes: typer names only one kind of it, a value that is wrong
+_NEW_ANSWERS = "--answers a new file"
+
 _Misuse: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 
 
@@ -177,7 +179,9 @@ def release(
     How near their noise is to the least, `lownoise plan` and the report say.
     """
     from lownoise.planning import Plan
+    from lownoise.release.answer_table import form_of
     from lownoise.release.progress import ProgressBar
+    from lownoise.report.answers import check
     from lownoise.spec import read_spec
 
     read = read_spec(spec)
@@ -189,30 +193,24 @@ def release(
     if read.question.kind == "marginals" and out is None:
         raise FileError("out is missing; marginals are released to a folder: give --out DIR")
     if answers is not None:
-        _check_answers(answers, read.question.kind)
+        form_of(answers)  # refused before anything is spent
     with solving("fitting the noise") as progress:
         made = read.plan(progress)
     assert isinstance(made, Plan)  # noqa: S101 (streams do not come here)
     account = read.account()
+    beside: tuple[Path | None, tuple[str, ...]] = (None, ())
+    if answers is not None:
+        check(made)
+        beside = answers.parent, (answers.name,)
     if out is not None and made.terms.view.folder:
-        with explained(), ProgressBar() as bar:
+        with claimed(*beside, _NEW_ANSWERS), explained(), ProgressBar() as bar:
             tables = made.release(table, account, path=out, progress=bar)
-        _deliver_tables(tables, out, account, as_json=as_json)
+            _deliver_tables(tables, out, account, as_json=as_json, answers=answers)
         return
-    beside = (answers.parent, (answers.name,)) if answers else (None, ())
-    with claimed(out, ("release.json", "report.html")), claimed(*beside):
+    with claimed(out, ("release.json", "report.html")), claimed(*beside, _NEW_ANSWERS):
         with explained(), ProgressBar() as bar:
             answer = made.release(table, account, progress=bar)
         _deliver(answer, out, account, as_json=as_json, answers=answers)
-
-
-def _check_answers(path: Path, kind: str) -> None:
-    """Refuse, before anything is spent, a file that no answers can be written to."""
-    from lownoise.release.answer_table import form_of
-
-    form_of(path)
-    if kind == "marginals":
-        raise FileError("answers are of one marginal; use `lownoise marginal FOLDER NAME… --out`")
 
 
 app.command()(stream)
@@ -430,18 +428,29 @@ def _deliver(
         show(f"Report: {out / 'report.html'}")
 
 
-def _deliver_tables(answer: Release, out: Path, account: Ledger | None, *, as_json: bool) -> None:
+def _deliver_tables(
+    answer: Release,
+    out: Path,
+    account: Ledger | None,
+    *,
+    as_json: bool,
+    answers: Path | None,
+) -> None:
     """Report a release that is already whole in its folder, and say so where that fails."""
     from lownoise import report
     from lownoise.release import folders
 
     try:
+        if answers is not None:
+            answer.export(answers)
         write(out / "report.html", report.render_html(report.sections(answer)))
         if as_json:
             print(folders.read_document(out), end="")  # noqa: T201
         else:
             show_release(answer)
             show_account(account)
+            if answers is not None:
+                show(f"Answers: {answers}")
             show(f"Release: {out}, every marginal by `lownoise marginal {out} NAME…`")
             show(f"Report: {out / 'report.html'}")
     except BaseException:

@@ -50,7 +50,9 @@ def table_of(spec: DataSpec | None, data: str | None, engine: str | None = None)
 
 
 @contextmanager
-def claimed(folder: Path | None, names: tuple[str, ...]) -> Iterator[None]:
+def claimed(
+    folder: Path | None, names: tuple[str, ...], remedy: str = "--out a new folder"
+) -> Iterator[None]:
     """Claim the files that will be written, before anything is spent; leave no trace of a refusal.
 
     Raises:
@@ -71,7 +73,7 @@ def claimed(folder: Path | None, names: tuple[str, ...]) -> Iterator[None]:
                 (folder / name).open("x").close()
                 claims.append(folder / name)
         except FileExistsError as error:
-            raise FileError(f"file={error.filename} exists; give --out a new folder") from None
+            raise FileError(f"file={error.filename} exists; give {remedy}") from None
         except OSError as error:
             raise FileError(
                 f"folder={folder} cannot be written ({error.strerror}); give another folder",

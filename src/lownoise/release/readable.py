@@ -68,7 +68,7 @@ class Readable(Shown):
 
         Args:
             marginal: of a release of marginals, the names of the attributes whose marginal it is;
-                the first one-way marginal by default.
+                all that were asked for by default, "(all)" where one is not split by an attribute.
             level: the chance with which each interval covers.
 
         Raises:

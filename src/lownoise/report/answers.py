@@ -13,6 +13,7 @@ from lownoise.questions import AbstractGrouped
 from lownoise.release import codec
 from lownoise.release.answer_table import AnswerTable
 from lownoise.release.readable import frame
+from lownoise.report import margins
 from lownoise.report.sections import view_of
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ def write_csv(
         release: what was released.
         file: a path, of which all is written or nothing, or an open text file.
         marginal: of a release of marginals, the names of the attributes, which name the first
-            columns; a number's column whose name one of them has taken ends in "_". The first
-            one-way marginal by default.
+            columns; a number's column whose name one of them has taken ends in "_". All that were
+            asked for by default, "(all)" where one is not split by an attribute.
         level: the chance with which each interval covers.
 
     Raises:
@@ -88,6 +89,17 @@ def export(
     _table(release, marginal, level).export(path)
 
 
+def check(plan: object) -> None:
+    """Refuse a plan whose answers are too many for one file, before its release is paid for.
+
+    Raises:
+        QuestionError: the same.
+    """
+    view = view_of(plan)
+    if view.takes == "marginals":
+        margins.check(view.margins)
+
+
 def to_pandas(
     subject: Any,  # noqa: ANN401
     *,
@@ -126,7 +138,7 @@ def _table(release: object, marginal: Sequence[str] | None, level: float) -> Ans
         if found is None:
             raise PlanError(f"release={type(release).__name__} has no answers yet; give a release")
         return found
-    names, every = view.rows()
+    names, every = margins.every(view) if view.takes == "marginals" else view.rows()
     labels: list[tuple[str, ...]] = []
     numbers = array("d")
     for row in every:
@@ -140,16 +152,21 @@ def _table(release: object, marginal: Sequence[str] | None, level: float) -> Ans
         (value, low, high, deviation),
         called=(own.one, own.number, "rows" if own.unit.endswith("rows") else _UNITS),
         chance=f"{level:g}",
-        about=_about(view.terms.question, called[names[-1]]) if names else "",
+        about=_about(view, called[names[-1]]) if names else "",
     )
 
 
-def _about(question: Any, labels: Sequence[str]) -> str:  # noqa: ANN401
-    """Return about which public point sums are taken, or where means by groups are no numbers."""
+def _about(view: Any, labels: Sequence[str]) -> str:  # noqa: ANN401
+    """Return about which public point sums are taken, where means by groups are no numbers, …"""
+    question = view.terms.question
+    if view.takes == "marginals" and view.chosen is None and view.margins.count > 1:
+        whole = f"; {margins.ALL} where the row is of a table that is not split by it"
+    else:
+        whole = ""
     if isinstance(question, AbstractGrouped) and question.counted:
-        return "; a mean has no number where by the released count the group may have no rows"
+        return f"{whole}; a mean has no number where by the released count the group may have no rows"
     if not any(label.endswith(" - center)") for label in labels):
-        return ""
+        return whole
     point = zip(question.columns[:_MOST_COLUMNS], question.center.tolist(), strict=False)
     said = ", ".join(f"{name} {value!r}" for name, value in point)
     return f"; center is {said}" + ", …" * (len(question.columns) > _MOST_COLUMNS)

@@ -14,6 +14,7 @@ from lownoise.release.readable import free
 from lownoise.report import spelling
 from lownoise.report.lines import intervals
 from lownoise.report.marginals import attributes_table
+from lownoise.report.margins import others
 from lownoise.report.mean import RATIO, MeanView, too_wide, variance_ratio
 from lownoise.report.parts import Column, Prose, Section, Table
 from lownoise.report.spelling import shown
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.numbers.arrays import Vector
+    from lownoise.questions import Marginals
     from lownoise.release.groups import GroupTable
     from lownoise.report.parts import Part
 
@@ -46,6 +48,13 @@ class GroupsView(AbstractView):
     """What means by groups say of themselves."""
 
     takes: ClassVar[str] = "marginals"
+    beside: ClassVar[tuple[str, ...]] = ("answer",)  # what names a row, beside its categories
+
+    @property
+    def margins(self) -> Marginals:
+        """What was asked for."""
+        asked: Marginals = self.terms.question.groups
+        return asked
 
     @cached_property
     def _columns(self) -> list[str]:
@@ -108,17 +117,46 @@ class GroupsView(AbstractView):
         return found
 
     def answers(self) -> Section:
-        """Return counts and means, or totals, of one margin with their intervals."""
-        found, labels, counted = self.table, self._labels(), self.terms.question.counted
-        kind, names = "Mean" if counted else "Total", self._read[:_MOST_COLUMNS]
+        """Return counts and means, or totals, of one margin with their intervals; then others."""
+        table, labels, counted = self.counts(), self._labels(), self.terms.question.counted
+        notes, more = [self.intervals()], len(self._read) - _MOST_COLUMNS
+        if counted:
+            notes[0] += (
+                " Where a group’s count may be zero, its mean may be anything in the column’s "
+                "range."
+            )
+        if more > 0:
+            rest = f"{spelling.count(more, 'more column')}: release.groups(…).to_pandas()."
+            notes.insert(0, rest)
+        parts = [*(self._charts(labels) if len(labels) > 1 else ()), table]
+        parts += (Prose(note, note=True) for note in notes)
+        if counted:
+            parts.append(Prose(RATIO, label="means", note=True))
+        if self._moments:
+            parts += self._variances()
+        if counted:
+            parts.append(self._sums())
+        return Section("answers", "Answers", (*parts, *others(self, self.table.by)))
+
+    @property
+    def _kind(self) -> str:
+        return "Mean" if self.terms.question.counted else "Total"
+
+    @property
+    def _cells(self) -> list[tuple[str, ...]]:
+        """What each group is called."""
+        own = self.table
+        return [tuple(map(shown, label)) for label in own.labels] if own.by else [("all rows",)]
+
+    def counts(self) -> Table:
+        """Return counts and means, or totals, of the margin that is shown, with their intervals."""
+        found, counted, kind = self.table, self.terms.question.counted, self._kind
+        names, cells = self._read[:_MOST_COLUMNS], self._cells
         beside = [estimates(self._values[:, j], found.intervals[:, j]) for j in range(len(names))]
         if found.counts is not None and found.count_intervals is not None:
             beside.insert(0, estimates(found.counts, found.count_intervals))
-        by = ", ".join(map(shown, found.by)) or "no attribute"
-        cells = (
-            [tuple(map(shown, label)) for label in found.labels] if found.by else [("all rows",)]
-        )
-        table = Table(
+        by = f", by {', '.join(map(shown, found.by))}" if found.by else ""
+        return Table(
             columns=(
                 *(Column(shown(name), "name") for name in found.by or ("Rows",)),
                 *[Column("Count", "estimate", self.level)] * counted,
@@ -130,39 +168,17 @@ class GroupsView(AbstractView):
             rows=tuple((*own, *row) for own, *row in zip(cells, *beside, strict=True))[:MOST_ROWS],
             caption=(
                 f"Counts, and center + sum/count, with {self.percent} intervals by Fieller’s "
-                f"method, by {by}."
+                f"method{by}."
                 if counted
-                else f"Totals with {self.percent} intervals, by {by}."
+                else f"Totals with {self.percent} intervals{by}."
             ),
-            hidden=max(len(labels) - MOST_ROWS, 0),
+            hidden=max(len(cells) - MOST_ROWS, 0),
             rest="{hidden} more groups; release.groups(…) has all.",
             terminal=FEW,
         )
-        notes, more = [self.intervals()], len(self._read) - len(names)
-        if counted:
-            notes[0] += (
-                " Where a group’s count may be zero, its mean may be anything in the column’s "
-                "range."
-            )
-        if more:
-            rest = f"{spelling.count(more, 'more column')}: release.groups(…).to_pandas()."
-            notes.insert(0, rest)
-        parts = [*(self._charts(kind, labels) if len(labels) > 1 else ()), table]
-        parts += (Prose(note, note=True) for note in notes)
-        if counted:
-            parts.append(Prose(RATIO, label="means", note=True))
-        if self._moments:
-            parts += self._variances(cells)
-        if counted:
-            parts.append(self._sums(cells))
-        return Section("answers", "Answers", tuple(parts))
-
-    def _sums(self, cells: Sequence[tuple[str, ...]]) -> Table:
-        """Return the sums that means are made of.
-
-        Args:
-            cells: what each group is called.
-        """
+    def _sums(self) -> Table:
+        """Return the sums that means are made of."""
+        cells = self._cells
         sums = [own for own in self.table.answers() if own.kind == "sum"][: len(self._read)]
         kept = sums[:_MOST_COLUMNS]
         beside = [estimates(own.estimates, own.intervals) for own in kept]
@@ -178,12 +194,9 @@ class GroupsView(AbstractView):
             rest="{hidden} more groups; release.groups(…) has all.",
         )
 
-    def _variances(self, cells: Sequence[tuple[str, ...]]) -> Iterator[Part]:
-        """Yield what follows from the moments of each group: variances, and correlations.
-
-        Args:
-            cells: what each group is called.
-        """
+    def _variances(self) -> Iterator[Part]:
+        """Yield what follows from the moments of each group: variances, and correlations."""
+        cells = self._cells
         groups = list(self.release.moments.groups(*self.table.by).values())[:MOST_ROWS]
         names, d = self._read, len(self._read)
         pairs = [(i, j) for i in range(d) for j in range(i + 1, d)]
@@ -248,7 +261,7 @@ class GroupsView(AbstractView):
             return own.sums
         return np.where(own.bounded[:, None], own.means, np.nan)
 
-    def _charts(self, kind: str, labels: Sequence[str]) -> Iterator[Part]:
+    def _charts(self, labels: Sequence[str]) -> Iterator[Part]:
         """Yield a chart of what the groups have of each of the first columns."""
         own, domain = self.table, self.terms.question.mean.domain
         by = ", ".join(map(shown, own.by))
@@ -263,7 +276,7 @@ class GroupsView(AbstractView):
             low, high = (np.full(int(known.sum()), end) for end in within)
             kept = [label for label, k in zip(labels, known.tolist(), strict=True) if k]
             chart = intervals(kept, values[known], ends[known], (low, high))
-            yield replace(chart, caption=f"{kind} of {name} by {by}. {chart.caption}")
+            yield replace(chart, caption=f"{self._kind} of {name} by {by}. {chart.caption}")
 
     def rows(self) -> tuple[tuple[str, ...], Iterator[Row]]:
         """Return the numbers of one margin: of each group its count, means and sums."""

@@ -14,6 +14,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.report import charts, spelling
 from lownoise.report.distributions import distribution
+from lownoise.report.margins import others
 from lownoise.report.parts import Chart, Column, Estimate, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import (
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from lownoise.questions import Attribute
+    from lownoise.questions import Attribute, Marginals
     from lownoise.report.parts import Part
 
 MOST_ATTRIBUTES = 100  # that are drawn
@@ -50,6 +51,13 @@ class MarginalsView(AbstractView):
     """What marginals say of themselves."""
 
     takes: ClassVar[str] = "marginals"
+    beside: ClassVar[tuple[str, ...]] = ()  # what names a row, beside its categories
+
+    @property
+    def margins(self) -> Marginals:
+        """What was asked for."""
+        asked: Marginals = self.terms.question
+        return asked
 
     @cached_property
     def wording(self) -> Wording:
@@ -107,7 +115,24 @@ class MarginalsView(AbstractView):
         )
 
     def answers(self) -> Section:
-        """Return the marginal that was chosen, or the first one-way one, with its intervals."""
+        """Return the marginal that was chosen, or the first one-way one and then the others."""
+        names, table = self._shown(), self.counts()
+        said = (
+            "A small count may come out below 0: counts are unbiased, so that sums of them are "
+            "right. `lownoise marginal DIR NAME…` prints any other marginal of this release."
+        )
+        covers = Prose(spelling.covers(self.percent, "count"), "intervals", note=True)
+        title = f"Counts: {marginal_name(names)}" if names else "Counts: The number of rows"
+        parts: tuple[Part, ...] = (table, covers, Prose(said, note=True), *others(self, names))
+        if self.chosen is None:
+            parts = (*distribution(self.release, self.level, self.percent), *parts)
+        return Section("answers", title, parts)
+
+    def _shown(self) -> tuple[str, ...]:
+        return first_marginal(self.release) if self.chosen is None else tuple(self.chosen)
+
+    def counts(self) -> Table:
+        """Return the counts of the marginal that is shown, with their intervals."""
         names, every = self.rows()
         rows: list[tuple[str | Estimate, ...]] = [
             (
@@ -117,7 +142,7 @@ class MarginalsView(AbstractView):
             )
             for row in itertools.islice(every, MOST_ROWS)
         ]
-        table = Table(
+        return Table(
             columns=(
                 *(Column(shown(name), "name") for name in names or ("Rows",)),
                 Column("Count", "estimate", self.level),
@@ -132,17 +157,6 @@ class MarginalsView(AbstractView):
             ),
             terminal=FEW,
         )
-        said = (
-            "A small count may come out below 0: counts are unbiased, so that sums of them are "
-            "right. `lownoise marginal DIR NAME…` prints any other marginal of this release."
-        )
-        covers = Prose(spelling.covers(self.percent, "count"), "intervals", note=True)
-        title = f"Counts: {marginal_name(names)}" if names else "Counts: The number of rows"
-        parts: tuple[Part, ...] = (table, covers, Prose(said, note=True))
-        if self.chosen is None:
-            parts = (*distribution(self.release, self.level, self.percent), *parts)
-        return Section("answers", title, parts)
-
     def names(self) -> Iterable[str]:
         """Refuse: no one row holds them."""
         raise PlanError(
@@ -152,7 +166,7 @@ class MarginalsView(AbstractView):
     def rows(self) -> tuple[tuple[str, ...], Iterator[Row]]:
         """Return the cells of the marginal, the last attribute running fastest."""
         release, question = self.release, self.terms.question
-        names = first_marginal(release) if self.chosen is None else tuple(self.chosen)
+        names = self._shown()
         chosen = [question.attributes[question.index([name])[0]] for name in names]
         counts = release.marginal(*names)
         low, high = release.interval(*names, level=self.level)
