@@ -65,6 +65,7 @@ def test_every_snippet_runs(page, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
     rng = np.random.default_rng(0)
     survey = {"age": rng.uniform(18, 90, 5000), "income": rng.lognormal(10, 1, 5000)}
+    survey |= {"region": rng.choice(["north", "west"], 5000), "sex": rng.choice(["F", "M"], 5000)}
     pd.DataFrame(survey).to_csv("survey.csv", index=False)
     script = []
     for kind, body in snippets(page):

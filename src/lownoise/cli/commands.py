@@ -9,7 +9,7 @@ import sys
 import warnings
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 
@@ -19,11 +19,11 @@ from lownoise.cli.local import local_app
 from lownoise.cli.output import (
     Engine,
     claimed,
+    deliver,
+    deliver_tables,
     explained,
     reporting,
     show,
-    show_account,
-    show_release,
     show_report,
     solving,
     table_of,
@@ -36,10 +36,6 @@ from lownoise.cli.streaming import stream
 from lownoise.cli.together import together
 from lownoise.errors import FileError, LownoiseError, ReadingNotice
 from lownoise.errors.credentials import bare
-
-if TYPE_CHECKING:
-    from lownoise.privacy import Ledger
-    from lownoise.release.release import Release
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -71,9 +67,8 @@ def described(
 
 _Spec = Annotated[Path, typer.Argument(help="A TOML specification.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-# what no command takes: typer names only one kind of it, a value that is wrong
 _NEW_ANSWERS = "--answers a new file"
-
+# what no command takes: typer names only one kind of it, a value that is wrong
 _Misuse: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 
 
@@ -170,7 +165,7 @@ def release(
     ] = None,
     answers: Annotated[
         Path | None,
-        typer.Option(help="Write the answers to this new file, too: .csv, .parquet or .json."),
+        typer.Option(help="Write all answers to this new file, too: .csv, .parquet or .json."),
     ] = None,
     as_json: _Json = False,
 ) -> None:
@@ -205,12 +200,12 @@ def release(
     if out is not None and made.terms.view.folder:
         with claimed(*beside, _NEW_ANSWERS), explained(), ProgressBar() as bar:
             tables = made.release(table, account, path=out, progress=bar)
-            _deliver_tables(tables, out, account, as_json=as_json, answers=answers)
+            deliver_tables(tables, out, account, as_json=as_json, answers=answers)
         return
     with claimed(out, ("release.json", "report.html")), claimed(*beside, _NEW_ANSWERS):
         with explained(), ProgressBar() as bar:
             answer = made.release(table, account, progress=bar)
-        _deliver(answer, out, account, as_json=as_json, answers=answers)
+        deliver(answer, out, account, as_json=as_json, answers=answers)
 
 
 app.command()(stream)
@@ -386,73 +381,7 @@ def demo(
     with claimed(folder, ("release.json", "report.html")):
         with working("summing 336,776 flights"):
             shown = demonstrate(folder / "privacy.ledger")
-        _deliver(shown.release, folder, shown.ledger, as_json=False)
+        deliver(shown.release, folder, shown.ledger, as_json=False)
     terms = shown.release.terms
     saved = float((terms.isotropic**2).sum() / (terms.standard_deviation**2).sum())
     show(f"Total variance: {saved:.3f} times smaller than with i.i.d. Gaussian noise.")
-
-
-def _deliver(
-    answer: Release,
-    out: Path | None,
-    account: Ledger | None,
-    *,
-    as_json: bool,
-    answers: Path | None = None,
-) -> None:
-    """Write and print a release; where that fails it is printed whole, for it is paid for."""
-    from lownoise import report
-
-    try:
-        if answers is not None:
-            answer.export(answers)
-        if out is not None:
-            answer.save(out / "release.json")
-            write(out / "report.html", report.render_html(report.sections(answer)))
-        if as_json:
-            print(answer.to_json(), end="")  # noqa: T201
-        else:
-            show_release(answer)
-        sys.stdout.flush()
-    except BaseException as error:  # an OSError is of standard output, as files have refusals
-        place = sys.stderr if isinstance(error, OSError) else sys.stdout
-        print(answer.to_json(), end="", file=place)
-        raise
-    if as_json:
-        return
-    show_account(account)
-    if answers is not None:
-        show(f"Answers: {answers}")
-    if out is not None:
-        show(f"Release: {out / 'release.json'}")
-        show(f"Report: {out / 'report.html'}")
-
-
-def _deliver_tables(
-    answer: Release,
-    out: Path,
-    account: Ledger | None,
-    *,
-    as_json: bool,
-    answers: Path | None,
-) -> None:
-    """Report a release that is already whole in its folder, and say so where that fails."""
-    from lownoise import report
-    from lownoise.release import folders
-
-    try:
-        if answers is not None:
-            answer.export(answers)
-        write(out / "report.html", report.render_html(report.sections(answer)))
-        if as_json:
-            print(folders.read_document(out), end="")  # noqa: T201
-        else:
-            show_release(answer)
-            show_account(account)
-            if answers is not None:
-                show(f"Answers: {answers}")
-            show(f"Release: {out}, every marginal by `lownoise marginal {out} NAME…`")
-            show(f"Report: {out / 'report.html'}")
-    except BaseException:
-        print(f"the release is whole in {out}; its report failed", file=sys.stderr)  # noqa: T201
-        raise

@@ -147,6 +147,72 @@ def show_account(account: Ledger | None) -> None:
             show(f"Ledger: {account.path}, {spent_text(account)}; {reading_text(account)}.")
 
 
+def deliver(
+    answer: Release,
+    out: Path | None,
+    account: Ledger | None,
+    *,
+    as_json: bool,
+    answers: Path | None = None,
+) -> None:
+    """Write and print a release; where that fails it is printed whole, for it is paid for."""
+    from lownoise import report
+
+    try:
+        if answers is not None:
+            answer.export(answers)
+        if out is not None:
+            answer.save(out / "release.json")
+            write(out / "report.html", report.render_html(report.sections(answer)))
+        if as_json:
+            print(answer.to_json(), end="")  # noqa: T201
+        else:
+            show_release(answer)
+        sys.stdout.flush()
+    except BaseException as error:  # an OSError is of standard output, as files have refusals
+        place = sys.stderr if isinstance(error, OSError) else sys.stdout
+        print(answer.to_json(), end="", file=place)
+        raise
+    if as_json:
+        return
+    show_account(account)
+    if answers is not None:
+        show(f"Answers: {answers}")
+    if out is not None:
+        show(f"Release: {out / 'release.json'}")
+        show(f"Report: {out / 'report.html'}")
+
+
+def deliver_tables(
+    answer: Release,
+    out: Path,
+    account: Ledger | None,
+    *,
+    as_json: bool,
+    answers: Path | None,
+) -> None:
+    """Report a release that is already whole in its folder, and say so where that fails."""
+    from lownoise import report
+    from lownoise.release import folders
+
+    try:
+        if answers is not None:
+            answer.export(answers)
+        write(out / "report.html", report.render_html(report.sections(answer)))
+        if as_json:
+            print(folders.read_document(out), end="")  # noqa: T201
+        else:
+            show_release(answer)
+            show_account(account)
+            if answers is not None:
+                show(f"Answers: {answers}")
+            show(f"Release: {out}, every marginal by `lownoise marginal {out} NAME…`")
+            show(f"Report: {out / 'report.html'}")
+    except BaseException:
+        print(f"the release is whole in {out}; its report failed", file=sys.stderr)  # noqa: T201
+        raise
+
+
 @contextmanager
 def solving(what: str) -> Iterator[Callable[[Progress], None]]:
     """Show on a terminal how far a search is; Ctrl-C takes the best found so far."""

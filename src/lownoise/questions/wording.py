@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of attributes: mistakes by the caller's names, and which rows are left out."""
+"""What is said of attributes: mistakes by the caller's names, and what becomes of other values."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from lownoise.errors import QuestionError, quoted
@@ -72,6 +73,24 @@ many were."
     if not said:
         return ""
     return f"A row is left out whose {', or whose '.join(said)}; nothing says how many were."
+
+
+def counted_as(schema: Sequence[Attribute]) -> str:
+    """Return as what missing and undeclared values count, in words; "" where rows are left out.
+
+    Args:
+        schema: the attributes that rows are counted or grouped by.
+
+    Examples:
+        >>> from lownoise.questions.attributes import attributes
+        >>> counted_as(attributes({"month": 12, "sex": ["F", "M"]}, {"sex": "extra", "month": 0}))
+        "A value that is missing or not declared counts as 0 of 'month', '(other)' of 'sex'."
+    """
+    kept = ((own, own.outside) for own in schema if own.outside is not None)
+    said = [f"{_named(own, cell)} of {quoted(own.name)}" for own, cell in islice(kept, _MOST_NAMED)]
+    if any(True for _ in kept):
+        said.append("and so on")
+    return f"A value that is missing or not declared counts as {', '.join(said)}." if said else ""
 
 
 def _named(attribute: Attribute, cell: int) -> str:

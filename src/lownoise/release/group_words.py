@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lownoise.questions.wording import left_out
+from lownoise.questions.wording import counted_as, left_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,11 +40,7 @@ def group_assumptions(
         said.append(f"The number of rows, {size:,}, is public.")
     said.append("The groups are public; none of them was taken from this table.")
     groups = question.groups
-    if any(a.outside is not None for a in groups.attributes):
-        said.append(
-            "A row whose category is missing or not declared counts in the group that is "
-            "declared for it."
-        )
+    said += filter(None, [counted_as(groups.attributes)])
     if groups.drops:
         said.append(left_out(groups.attributes))
     agree = "All groups agree on what they share"

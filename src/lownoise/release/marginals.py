@@ -22,7 +22,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import SLACK
 from lownoise.questions import Marginals
-from lownoise.questions.wording import left_out
+from lownoise.questions.wording import counted_as, left_out
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.pure_bound import by_volume
 from lownoise.release.regions import normal_quantile
@@ -385,11 +385,7 @@ class MarginalView(AbstractView[Marginals]):
             self.neighbour(neighbour),
             "The categories of each attribute are public; none of them was taken from this table.",
         ]
-        if any(a.outside is not None for a in self.question.attributes):
-            said.append(
-                "A missing value and one outside the declared categories count in the cell that is "
-                "declared for them.",
-            )
+        said += filter(None, [counted_as(self.question.attributes)])
         if self.question.drops:
             said.append(self.left_out)
         said.append(

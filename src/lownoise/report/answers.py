@@ -157,14 +157,16 @@ def _table(release: object, marginal: Sequence[str] | None, level: float) -> Ans
 
 
 def _about(view: Any, labels: Sequence[str]) -> str:  # noqa: ANN401
-    """Return about which public point sums are taken, where means by groups are no numbers, …"""
+    """Return about which public point sums are taken, what has no number, what stands for all."""
     question = view.terms.question
     if view.takes == "marginals" and view.chosen is None and view.margins.count > 1:
         whole = f"; {margins.ALL} where the row is of a table that is not split by it"
     else:
         whole = ""
     if isinstance(question, AbstractGrouped) and question.counted:
-        return f"{whole}; a mean has no number where by the released count the group may have no rows"
+        return (
+            f"{whole}; a mean has no number where by the released count the group may have no rows"
+        )
     if not any(label.endswith(" - center)") for label in labels):
         return whole
     point = zip(question.columns[:_MOST_COLUMNS], question.center.tolist(), strict=False)

@@ -176,6 +176,7 @@ class GroupsView(AbstractView):
             rest="{hidden} more groups; release.groups(…) has all.",
             terminal=FEW,
         )
+
     def _sums(self) -> Table:
         """Return the sums that means are made of."""
         cells = self._cells

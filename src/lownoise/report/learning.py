@@ -138,7 +138,7 @@ def _noise(own: LearningPlan) -> Section:
             for t, own_deviation in zip(rounds, deviations, strict=True)
         ),
         caption="Of the noise in each coordinate of the sum of mean gradients, by round.",
-        terminal=MOST_ROWS,
+        terminal=len(rounds),
     )
     said = f"The gap to the least noise of any factorization is {spelling.gap(gap)}."
     if not own.certificate.lower > 0:

@@ -157,6 +157,7 @@ class MarginalsView(AbstractView):
             ),
             terminal=FEW,
         )
+
     def names(self) -> Iterable[str]:
         """Refuse: no one row holds them."""
         raise PlanError(

@@ -44,7 +44,7 @@ def every(view: GroupsView | MarginalsView) -> tuple[tuple[str, ...], Iterator[R
     asked = list(margins.sets())
     split = sorted({i for chosen in asked for i in chosen})
     names = tuple(attributes[i].name for i in split)
-    whole = {i: _whole(attributes[i]) for i in split}
+    whole = {i: _for_all(attributes[i]) for i in split}
 
     def placed(chosen: Sequence[int]) -> Iterator[Row]:
         at = {i: k for k, i in enumerate(chosen)}
@@ -97,11 +97,13 @@ def others(view: GroupsView | MarginalsView, drawn: Sequence[str]) -> Iterator[P
     more = margins.count - 1 - len(names)
     if names:
         said = ", ".join(names) + f" and {more:,} more" * (more > 0)
-        said = f"{said[:1].upper()}{said[1:]}: `--answers FILE.csv` and `to_pandas()` have all tables."
+        said = (
+            f"{said[:1].upper()}{said[1:]}: `--answers FILE.csv` and `to_pandas()` have all tables."
+        )
         yield Prose(said, "also has", note=True)
 
 
-def _whole(attribute: Attribute) -> str:
+def _for_all(attribute: Attribute) -> str:
     """Return what stands for all categories of an attribute, which is no label of one."""
     own = {attribute.label(k) for k in range(attribute.size)}
     said = ALL

@@ -8,6 +8,7 @@ that no room below this one imports it.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
@@ -53,6 +54,7 @@ RECORDS: dict[type, Callable[..., list[Section]]] = {
     LearningPlan: learning.plan,
     Learned: learning.learned,
 }
+_FEW_COLUMNS = 4  # whose stand-ins are said first
 _SEARCHED = {LocalPlan: "curator", LearningPlan: "tree", Learned: "tree"}  # what takes a while
 
 
@@ -169,6 +171,7 @@ def _head(view: AbstractView, words: AbstractNoiseWords) -> Section:
             Prose(said, "error", note=True),
             *_unit(view),
             *_left_out(view),
+            *_missing(view),
         ),
         kicker=f"Differentially private {kind}",
     )
@@ -178,6 +181,22 @@ def _left_out(view: AbstractView) -> tuple[Prose, ...]:
     """Return which rows are left out, where some may be: the question alone decides."""
     said = view.terms.view.left_out
     return (Prose(spelling.shown(said), "left out", note=True),) if said else ()
+
+
+def _missing(view: AbstractView) -> tuple[Prose, ...]:
+    """Return what a missing value counts as, where its row is not left out."""
+    question = view.terms.question
+    mean = getattr(question, "mean", question)
+    if getattr(mean, "drops_missing", True):
+        return ()
+    values = zip(mean.missing.tolist(), mean.sources, strict=True)
+    each = [f"{spelling.shortest(own)} of {name}" for own, name in islice(values, _FEW_COLUMNS)]
+    more = len(mean.sources) - len(each)
+    said = ", ".join(each) + f" and so on for {spelling.count(more, 'more column')}" * (more > 0)
+    said = f"A missing value counts as {said}"
+    if view.terms.size is None:
+        said += '; missing="drop" would leave its row out'
+    return (Prose(spelling.shown(f"{said}."), "missing", note=True),)
 
 
 def _unit(view: AbstractView) -> tuple[Prose, ...]:
