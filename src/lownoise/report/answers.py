@@ -95,7 +95,7 @@ def check(plan: object) -> None:
     Raises:
         QuestionError: the same.
     """
-    view = view_of(plan)
+    view: Any = view_of(plan)
     if view.takes == "marginals":
         margins.check(view.margins)
 
@@ -132,9 +132,9 @@ def to_pandas(
 
 def _table(release: object, marginal: Sequence[str] | None, level: float) -> AnswerTable:
     """Return a row an answer: what it is, its number, its interval and its deviation."""
-    view = view_of(release, marginal=marginal, level=level)
+    view: Any = view_of(release, marginal=marginal, level=level)
     if view.release is None:
-        found = view.last()
+        found: AnswerTable | None = view.last()
         if found is None:
             raise PlanError(f"release={type(release).__name__} has no answers yet; give a release")
         return found

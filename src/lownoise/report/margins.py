@@ -77,7 +77,8 @@ def others(view: GroupsView | MarginalsView, drawn: Sequence[str]) -> Iterator[P
         view: of a release of margins.
         drawn: the attributes of the margin that is drawn.
     """
-    margins, room, names = view.margins, _MOST_BESIDE, []
+    margins, room = view.margins, _MOST_BESIDE
+    names: list[str] = []
     if view.chosen is not None:
         return
     for chosen in margins.sets():
