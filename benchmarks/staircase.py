@@ -6,8 +6,9 @@ the norm. With `counts`: of plans of counts to their Laplace noise, and of count
 several rows to geometric noise. With `speed`: how many vectors
 of integers are drawn a second, of one number and around a ball. With `costs`: what staircases and
 K-norm noise cost an account that adds up ρ or μ², around a ball and a box. With `streams`: what
-running sums of one number would have if the sums of their trees had either noise, which they have
-not, over what they have with Laplace noise at the same shares of ε.
+running sums of values 0 and 1 have with geometric noise over what they have with Laplace noise, and
+what those of one number would have if the sums of their trees had staircases, which they have not,
+at the shares of ε that Laplace noise has.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 import lownoise as ln
 from lownoise.certificate.staircase import least_first, least_square_down, staircase_ratio
-from lownoise.noise import GeometricNoise, KNormNoise, StaircaseNoise
+from lownoise.noise import KNormNoise, StaircaseNoise
 from lownoise.noise.pure import ellipsoid_norm
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SystemRandomness
@@ -147,12 +148,32 @@ ROUNDS = (16, 64, 256, 1024, 4096)
 STREAM_HEAD = ("rounds", "levels", *COUNT_HEAD[1:])
 
 
-def streams(noise: str) -> list[list[str]]:
-    """Return mean variances of running sums over those with Laplace noise, a row a length.
+def streams() -> list[list[str]]:
+    """Return mean variances of running sums of 0 and 1 over those with Laplace noise, and levels.
 
-    Args:
-        noise: "staircase", or "geometric" where a record moves a sum by one step of a lattice.
+    A row a length; geometric noise has the levels that are best for it.
     """
+    found = []
+    for rounds in ROUNDS:
+        cells = []
+        for epsilon in EPSILONS:
+            whole, real = (
+                ln.stream(
+                    ln.Prefix(rounds),
+                    budget=ln.pure_dp(epsilon),
+                    domain=ln.Points([[0.0], [1.0]]),
+                    mechanism=mechanism,
+                )
+                for mechanism in ("geometric", "laplace")
+            )
+            levels = len(whole.terms.mechanism.pair.levels)
+            cells.append(f"{(whole.error / real.error) ** 2:.4f} ({levels})")
+        found.append([str(rounds), str(len(real.terms.mechanism.pair.levels)), *cells])
+    return found
+
+
+def stairs() -> list[list[str]]:
+    """Return mean variances over those with Laplace noise, had all sums staircases instead."""
     found = []
     for rounds in ROUNDS:
         workload = ln.Prefix(rounds)
@@ -161,18 +182,12 @@ def streams(noise: str) -> list[list[str]]:
         shares = 1 / tree.widths / np.sum(1 / tree.widths)
         cells = []
         for epsilon in EPSILONS:
-            parts = [_beside_laplace(noise, own) for own in (epsilon * shares).tolist()]
+            parts = [staircase_ratio(1, own) for own in (epsilon * shares).tolist()]
             widths = frozen(tree.widths * np.sqrt(np.minimum(parts, 1.0)))
             own = TreeSums(workload, tree.arities, widths)
             cells.append(f"{own.mean_variance / tree.mean_variance:.4f}")
         found.append([str(rounds), str(shares.size), *cells])
     return found
-
-
-def _beside_laplace(noise: str, epsilon: float) -> float:
-    if noise == "staircase":
-        return staircase_ratio(1, epsilon)
-    return float(epsilon**2 / 2 / GeometricNoise.precision(np.array([epsilon]))[0][0])
 
 
 def main(asked: list[str]) -> int:
@@ -182,7 +197,7 @@ def main(asked: list[str]) -> int:
     elif asked == ["speed"]:
         tables = [(("d", "K-norm", "staircase"), speed())]
     elif asked == ["streams"]:
-        tables = [(STREAM_HEAD, streams(noise)) for noise in ("staircase", "geometric")]
+        tables = [(STREAM_HEAD, streams()), (STREAM_HEAD, stairs())]
     elif asked == ["costs"]:
         tables = [(("d", *("rho", "mu", "rho ×", "mu² ×") * 2), costs())]
     else:

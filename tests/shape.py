@@ -29,9 +29,9 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 122_815,
-    "of which code": 66_320,
-    "modules": 486,
+    "lines of source": 123_165,
+    "of which code": 66_530,
+    "modules": 487,
     "rooms": 24,
     "floors": 12,
     "modules that import each other in a circle": 0,
@@ -40,7 +40,7 @@ LIMITS = {
     "files a box's mean runs through": 61,
     "files a pure plan of queries runs through": 71,
     "pairs of places alike": 890,
-    "lines of tests": 84_115,
+    "lines of tests": 84_680,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 1_194,
 }

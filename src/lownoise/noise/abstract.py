@@ -286,6 +286,10 @@ class AbstractNoise(ABC):
         """
         raise PlanError(f"noise={type(self).__name__} has no multiples; plan it anew")
 
+    def growth(self, factors: Vector) -> Vector:
+        """Return how many times as far `scaled` by each factor strays: as many, as a rule; (k,)."""
+        return factors
+
     def block(self, count: int, randomness: Randomness) -> Integers | None:
         """Return what `many` does, where so many are drawn at once; None where one by one."""
         return None

@@ -272,6 +272,18 @@ class MeanTotals(AbstractTotals):
         return None if np.any(lost) else lattice_of(apart)
 
     @property
+    def apart(self) -> Integers | None:
+        """The most steps of the grid that all codes are apart by, (r,); None where none is known.
+
+        Of a value that may become 0 also from 0 on; 0 where all codes are one.
+        """
+        coding = self.query.coding
+        if not isinstance(coding, ListCoding):
+            return None
+        about = np.zeros_like(coding.codes[0]) if self.size is None else coding.codes[0]
+        return np.asarray(np.gcd.reduce(coding.codes - about, axis=0))
+
+    @property
     def kinds(self) -> float:
         """How many points the list has; infinitely many, where records are not of one."""
         coding = self.query.coding

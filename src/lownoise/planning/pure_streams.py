@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.errors import PlanError, quoted
+from lownoise.noise.independent import GeometricNoise, LaplaceNoise
+from lownoise.noise.lattice import LatticeNoise, Shared
 from lownoise.noise.mechanism import covering
 from lownoise.noise.totals import AbstractTotals
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.pure_noise import Setting, independent, k_norm
+from lownoise.planning.pure_steps import is_worth_lattice
 from lownoise.planning.strategies import STRATEGIES
 from lownoise.planning.stream_plan import StreamPlan
 from lownoise.privacy import ApproxDP, PureDP
@@ -22,6 +25,7 @@ from lownoise.questions import Prefix
 from lownoise.questions.streams import Running
 from lownoise.release.guarantees import allowed
 from lownoise.release.terms import Terms
+from lownoise.sensitivity.patterns import fitting
 from lownoise.solvers.streams import square_root
 from lownoise.solvers.streams.trees import best_tree
 from lownoise.streams import (
@@ -46,6 +50,9 @@ if TYPE_CHECKING:
     from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.streams import AbstractSums, StreamEvidence
 
+GEOMETRIC = "geometric"
+_LEAST_OF_STEP = 2.0**-20  # of ε: below it whole numbers are as good as real ones
+_MOST_OF_STEP = 32.0  # of ε: beyond it noise is nearly always none, and more is not spent
 _SAME = 1 + 1e-6
 _ROUNDED = 1e-12  # of a first number of W
 _MOST_ROUNDS = 1 << 20  # for which noise is drawn exactly in minutes
@@ -57,11 +64,12 @@ class PureStrategy:
     """One way to choose sums of rounds.
 
     Args:
-        make: returns them, for a workload and an error, "mean" or "max".
+        make: returns them, for a workload, an error, "mean" or "max", and the law of whole numbers,
+            where the noise is of one.
         description: what they are, in a few words.
     """
 
-    make: Callable[[AbstractStreamWorkload, str], AbstractSums]
+    make: Callable[..., AbstractSums]
     description: str
 
 
@@ -75,21 +83,25 @@ def _even(workload: AbstractStreamWorkload, *, fitted: bool) -> TreeSums:
     return TreeSums(workload, (2,) * (levels - 1), frozen(np.full(levels, float(levels))), fitted)
 
 
-def _binary(workload: AbstractStreamWorkload, error: str) -> AbstractSums:
+def _binary(
+    workload: AbstractStreamWorkload, error: str, law: Shared | None = None
+) -> AbstractSums:
     if not isinstance(workload, Prefix):
         raise PlanError('strategy="binary_tree" is for running sums, ln.Prefix; use "tree"')
     return _even(workload, fitted=False)
 
 
-def _honaker(workload: AbstractStreamWorkload, error: str) -> AbstractSums:
+def _honaker(
+    workload: AbstractStreamWorkload, error: str, law: Shared | None = None
+) -> AbstractSums:
     return _even(workload, fitted=True)
 
 
-def _input(workload: AbstractStreamWorkload, error: str) -> AbstractSums:
+def _input(workload: AbstractStreamWorkload, error: str, law: Shared | None = None) -> AbstractSums:
     return TreeSums(workload, (), frozen(np.ones(1)))
 
 
-def _tree(workload: AbstractStreamWorkload, error: str) -> AbstractSums:
+def _tree(workload: AbstractStreamWorkload, error: str, law: Shared | None = None) -> AbstractSums:
     """Return the best tree of running sums; of other answers the best of those for fewer rounds."""
     n = workload.rounds
     sizes = [n]
@@ -97,12 +109,18 @@ def _tree(workload: AbstractStreamWorkload, error: str) -> AbstractSums:
         sizes.append(-(-sizes[-1] // 2))
     every: dict[tuple[int, ...], TreeSums] = {}
     for size in sizes:
-        arities, widths = best_tree(size, largest=error == "max")
+        arities, widths = best_tree(size, largest=error == "max", law=law)
         every[arities] = TreeSums(workload, arities, frozen(np.array(widths)))
-    return min(every.values(), key=lambda own: squared_error(own, error))
+    return min(every.values(), key=lambda own: squared_error(own, error, law))
 
 
-def _square_root(workload: AbstractStreamWorkload, error: str) -> AbstractSums:
+def _square_root(
+    workload: AbstractStreamWorkload, error: str, law: Shared | None = None
+) -> AbstractSums:
+    if law is not None:
+        raise PlanError(
+            'strategy="square_root" has sums of parts of rounds, which are not whole; use "tree"'
+        )
     if not workload.toeplitz or abs(workload.first_column(1)[0] - 1) > _ROUNDED:
         raise PlanError(
             'strategy="square_root" needs answers that depend on t - s alone; use "tree"'
@@ -124,14 +142,20 @@ PURE_STRATEGIES: dict[str, PureStrategy] = {
 }
 
 
-def squared_error(sums: AbstractSums, error: str) -> float:
+def squared_error(sums: AbstractSums, error: str, law: Shared | None = None) -> float:
     """Return the error of sums where one round's change costs 1 in noise of variance 1.
 
     Args:
         sums: of rounds.
         error: "mean" or "max".
+        law: of whole numbers; then the error of those, for its ε.
     """
+    if law is not None:
+        assert isinstance(sums, TreeSums)  # noqa: S101 (others have no whole numbers)
+        sums = sums.with_deviations(law.deviations(sums.widths))
     own = sums.mean_variance if error == "mean" else sums.largest_variance
+    if law is not None:
+        return own
     return own * math.fsum(sums.charged(lambda width: 1 / width, lambda _: 0.0)) ** 2
 
 
@@ -177,6 +201,17 @@ def pure_streams(
         delta=0.0,
     )
 
+    def made(noise: str, mechanism: PureStreamMechanism, spent: float) -> StreamPlan:
+        terms = Terms(
+            question=Running(request.workload, question),
+            budget=budget,
+            order=ORDERS[request.error],
+            mechanism=_covering(mechanism, spent),
+            evidence=evidence,
+            name=noise,
+        )
+        return StreamPlan(terms, request)
+
     def planned(noise: str) -> StreamPlan:
         mechanism = PureStreamMechanism(
             totals=totals,
@@ -186,17 +221,81 @@ def pure_streams(
             reason=reason,
             participation=request.participation,
         )
-        terms = Terms(
-            question=Running(request.workload, question),
-            budget=budget,
-            order=ORDERS[request.error],
-            mechanism=_covering(mechanism, epsilon),
-            evidence=evidence,
-            name=noise,
-        )
-        return StreamPlan(terms, request)
+        return made(noise, mechanism, epsilon)
 
-    return {noise: partial(planned, noise) for noise in builders}
+    def stepped() -> StreamPlan:
+        return made(GEOMETRIC, *_on_lattice(request, question, totals, extent, epsilon))
+
+    found: dict[str, Callable[[], StreamPlan]] = {
+        noise: partial(planned, noise) for noise in builders
+    }
+    most = _step_rate(totals, epsilon)
+    if request.mechanism == GEOMETRIC or (most is not None and is_worth_lattice(most)):
+        found[GEOMETRIC] = stepped
+    return found
+
+
+def _step_rate(totals: MeanTotals, epsilon: float) -> float | None:
+    """Return the most of ε that a change by one of the steps of values costs; None without any."""
+    if totals.lattice is None:
+        return None
+    most = LaplaceNoise(frozen(totals.lattice / totals.query.coding.step)).loss(round_codes(totals))
+    return epsilon / most.epsilon if 0 < most.epsilon < math.inf else None
+
+
+def _on_lattice(
+    request: StreamRequest, question: Mean, near: MeanTotals, extent: Vector, epsilon: float
+) -> tuple[PureStreamMechanism, float]:
+    """Return the mechanism with noise in the steps of listed values, and how much of ε it spends.
+
+    Args:
+        request: what is asked for.
+        question: the columns of one round.
+        near: the integers of one round on some grid.
+        extent: how far a value is from 0, or from the center.
+        epsilon: what may be spent.
+
+    Raises:
+        PlanError: where values are no list on a lattice, one of them never moves, or the grid is
+            coarser than they are apart.
+    """
+    rate = _step_rate(near, epsilon)
+    if rate is None:
+        raise PlanError(
+            "values are not known to be whole numbers of steps; list them, such as "
+            "domain=ln.Points([[0], [1]])"
+        )
+    if rate < _LEAST_OF_STEP:
+        raise PlanError(
+            "values are apart by too little beside what one person changes; leave the mechanism out"
+        )
+    lattice, times = near.lattice, fitting(request.participation, request.workload.rounds)
+    most = min(rate / times, _MOST_OF_STEP)
+    law = Shared(most)
+    name, reason, sums = _chosen(request, law)
+    assert isinstance(sums, TreeSums)  # noqa: S101 (others have no whole numbers)
+    base = 1 / most / float(np.sum(1 / sums.widths))
+    alone = LatticeNoise(
+        GeometricNoise(frozen(np.full(extent.size, base))), np.ones(extent.size, dtype=np.int64)
+    )
+    wide = lattice * np.sqrt(alone.covariance())
+    fitted = sums.with_deviations(alone.growth(sums.widths))
+    step = steps_of(request.workload, extent, wide, wide, fitted)
+    totals = round_totals(question, request.relation, near.coordinates, frozen(step), None)
+    spacing = totals.apart
+    if spacing is None or np.any(spacing * step != lattice):
+        raise PlanError(
+            "the grid is coarser than values are apart; ask for fewer rounds or a narrower list"
+        )
+    mechanism = PureStreamMechanism(
+        totals=totals,
+        pair=fitted,
+        noise=replace(alone, spacing=spacing),
+        strategy=name,
+        reason=reason,
+        participation=request.participation,
+    )
+    return mechanism, epsilon if most * times >= rate else epsilon * (most * times / rate)
 
 
 def _same(setting: Setting) -> AdditiveMechanism:
@@ -207,8 +306,8 @@ def _covering(mechanism: PureStreamMechanism, epsilon: float) -> PureStreamMecha
     return covering(mechanism.scaled, lambda own: own.loss.epsilon, epsilon)
 
 
-def _chosen(request: StreamRequest) -> tuple[str, str, AbstractSums]:
-    """Return the strategy's name, why it was chosen, and its sums."""
+def _chosen(request: StreamRequest, law: Shared | None = None) -> tuple[str, str, AbstractSums]:
+    """Return the strategy's name, why it was chosen, and its sums: for whole numbers, of a law."""
     workload, asked = request.workload, request.strategy
     if request.memory is not None:
         raise PlanError(f"memory={quoted(request.memory)} is for Gaussian noise; leave it out")
@@ -227,14 +326,14 @@ def _chosen(request: StreamRequest) -> tuple[str, str, AbstractSums]:
             "fewer rounds"
         )
     if asked != "auto":
-        return asked, "it was asked for", PURE_STRATEGIES[asked].make(workload, request.error)
+        return asked, "it was asked for", PURE_STRATEGIES[asked].make(workload, request.error, law)
     found: dict[str, tuple[float, AbstractSums]] = {}
     for name, own in PURE_STRATEGIES.items():
         try:
-            sums = own.make(workload, request.error)
+            sums = own.make(workload, request.error, law)
         except PlanError:
             continue
-        found[name] = math.sqrt(squared_error(sums, request.error)), sums
+        found[name] = math.sqrt(squared_error(sums, request.error, law)), sums
     # of equals the simplest
     ranked = sorted(found, key=lambda name: float(f"{found[name][0]:.9e}"))
     least = found[ranked[0]][0]

@@ -37,6 +37,7 @@ from lownoise.sets.domains import Box, Image
 from lownoise.solvers import solve
 from lownoise.streams import (
     MECHANISMS,
+    OF_ANY,
     ORDERS,
     StreamEvidence,
     round_totals,
@@ -112,9 +113,10 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         separation: b, how many rounds apart these are.
         pattern: "spaced", exactly b rounds apart; "separated", at least b; "any", any k rounds. By
             default "any" where b is 1, else "separated".
-        mechanism: "gaussian", "laplace" or "k_norm"; then that one alone is built. By default all
-            are that the budget allows, under `approx_dp` all three, and the one with the least
-            error is taken.
+        mechanism: "gaussian", "laplace", "k_norm" or, of values that `ln.Points` lists,
+            "geometric", whole numbers of what they are apart by; then that one alone is built. By
+            default all are that the budget allows, under `approx_dp` also the first, and the one
+            with the least error is taken.
         ledger: the account that pays, once and for all rounds.
         path: the file that the stream lives in, with its noise: every batch is on disk before its
             answers are returned. Where the file exists, its stream goes on, if it is the one that
@@ -250,7 +252,7 @@ def _every(
         def refuse() -> StreamPlan:
             raise PlanError(reason)
 
-        return found | dict.fromkeys(MECHANISMS, refuse)
+        return found | dict.fromkeys(OF_ANY, refuse)
     return found
 
 

@@ -8,7 +8,7 @@ from lownoise.streams.evidence import StreamEvidence, unlike_signs
 from lownoise.streams.mechanism import StreamMechanism, stream_mechanism
 from lownoise.streams.pairs import AbstractPair, DensePair, TreePair
 from lownoise.streams.progress import Batch
-from lownoise.streams.pure import MECHANISMS, PureStreamMechanism, widened
+from lownoise.streams.pure import MECHANISMS, OF_ANY, PureStreamMechanism
 from lownoise.streams.recursive import RecursivePair
 from lownoise.streams.rounds import AbstractStreamMechanism, round_totals, steps_of
 from lownoise.streams.starting import resume, start
@@ -19,6 +19,7 @@ from lownoise.streams.view import ORDERS, StreamView
 
 __all__ = [
     "MECHANISMS",
+    "OF_ANY",
     "ORDERS",
     "AbstractPair",
     "AbstractStreamMechanism",
@@ -41,7 +42,6 @@ __all__ = [
     "steps_of",
     "stream_mechanism",
     "unlike_signs",
-    "widened",
 ]
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import FileError, counted, quoted
 from lownoise.kinds import expect, numbers, whole_numbers
+from lownoise.noise.independent import GeometricNoise
+from lownoise.noise.lattice import LatticeNoise
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import QUESTIONS
 from lownoise.questions.streams import LARGEST_DENSE, Running
@@ -85,10 +87,12 @@ def _noise_to_dict(
         pair, own = PAIRS.write(mechanism.pair), SHAPES.write(mechanism.shape)
         return {"pair": pair, "noise": {**own, **totals, "cover": mechanism.cover.tolist()}}
     assert isinstance(mechanism, PureStreamMechanism)  # noqa: S101 (there are two)
+    noise = mechanism.noise
+    added = noise.multiples if isinstance(noise, LatticeNoise) else noise
     return {
         "mechanism": name,
         "pair": SUMS.write(mechanism.pair),
-        "noise": {**added_to_dict(name, mechanism.noise), **totals},
+        "noise": {**added_to_dict(name, added), **totals},
     }
 
 
@@ -177,11 +181,15 @@ def _mechanism(
             reason=reason,
             participation=participation,
         )
-    changes = round_codes(totals)
+    added = added_from_dict(noise, name, round_codes(totals), r)
+    if name == "geometric":  # its numbers are multiples of what codes are apart by
+        if totals.apart is None or not isinstance(added, GeometricNoise):
+            raise FileError("noise in whole numbers is for listed values, all of which move")
+        added = LatticeNoise(added, totals.apart)
     return PureStreamMechanism(
         totals=totals,
         pair=SUMS.read(fields["pair"], workload),
-        noise=added_from_dict(noise, name, changes, r),
+        noise=added,
         strategy=strategy,
         reason=reason,
         participation=participation,

@@ -4,35 +4,41 @@
 Every sum that `sums` measures has noise round(ξ), ξ real and known lazily, of one kind and of the
 width of its level; E(noise) is added to the values' integer codes, and what is published is made
 of codes with their noise alone. So nothing is rounded that a cover would have to hide: ε is that
-of the sums, exactly, and all arithmetic is of whole numbers modulo 2^64.
+of the sums, exactly, and all arithmetic is of whole numbers modulo 2^64. Where codes are those of a
+list of values, a sum of them moves by whole multiples of what they are apart by, and may have
+noise in such multiples (`noise.lattice`): on sums that are whole numbers of rounds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import starmap
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.abstract import Loss, sum_up
-from lownoise.noise.independent import LaplaceNoise
+from lownoise.noise.abstract import Loss, log_concave_moment, sum_up
+from lownoise.noise.independent import GeometricNoise, LaplaceNoise
+from lownoise.noise.lattice import LatticeNoise
+from lownoise.noise.marginal_noise import Parts
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.pure import KNormNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.regions import covering_rank
-from lownoise.release.tails import coordinate_quantile
+from lownoise.release.tails import coordinate_quantile, sum_quantile
 from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.patterns import fitting
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.streams.rounds import AbstractStreamMechanism
 from lownoise.streams.strays import Strays, drawing, strays
+from lownoise.streams.sums import TreeSums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
     from lownoise.noise.abstract import AbstractNoise
     from lownoise.noise.coordinates import CoordinateLaw
@@ -44,11 +50,15 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
     from lownoise.streams.sums import AbstractSums
 
-MECHANISMS = ("laplace", "k_norm")  # the noises that sums of a stream can have
+OF_ANY = ("laplace", "k_norm")  # the noises that sums of a stream can have, whatever its values
+MECHANISMS = (*OF_ANY, "geometric")  # and of listed ones
+_KINDS = (LaplaceNoise, KNormNoise, PartialNoise, LatticeNoise)
 _WIDEST = 4  # rounds whose intervals are looked at
 _LIKELY = 0.5  # a chance outside that any draws tell of
 _MOST_KNOWN = 5000  # rounds, whose sums' weights are looked at one round after the other
 _ALIKE = 2.0**30  # of a scale
+_RARE = 2.0**-30  # of a chance
+_LEAST = 2.0**-53  # of chances, beside 1
 _FAR = 64.0  # deviations: a chance below e^-90
 
 
@@ -60,7 +70,7 @@ class PureStreamMechanism(AbstractStreamMechanism):
     Args:
         totals: of one round: how its value becomes r integers, and how far a neighbour moves them;
             a count, where there is one, is not published.
-        pair: which sums have noise.
+        pair: which sums have noise; least squares is told how far each level's strays.
         noise: that of a sum of width 1, in steps, r coordinates.
         strategy: the name of how sums are chosen.
         reason: why they were, one sentence.
@@ -80,6 +90,16 @@ class PureStreamMechanism(AbstractStreamMechanism):
     def __post_init__(self) -> None:
         if self.noise.dimension != self.coding.step.size:
             raise PlanError("stream has noise of another number of coordinates; plan again")
+        if not isinstance(self.noise, _KINDS):
+            raise PlanError(f"noise={type(self.noise).__name__} is of no stream; use laplace")
+        tree = isinstance(self.pair, TreeSums)  # sums of rounds, and not of parts of them
+        if isinstance(self.noise, LatticeNoise):
+            apart = self.totals.apart
+            if not tree or apart is None or np.any(apart % self.noise.spacing):
+                raise PlanError("noise in whole numbers is finer than sums move; use laplace")
+        if isinstance(self.pair, TreeSums):
+            growth = self.noise.growth(self.pair.widths)
+            object.__setattr__(self, "pair", self.pair.with_deviations(growth))
         wide = float(np.sqrt(self.pair.largest_variance)) * _FAR * self.source_deviations
         self.check(wide + self.pair.off_up)
 
@@ -105,7 +125,7 @@ class PureStreamMechanism(AbstractStreamMechanism):
         step = SymmetricBox(frozen(moves.astype(np.float64)))
 
         def revealed(body: AbstractBody, width: float) -> Loss:
-            return widened(self.noise, width).loss(body)
+            return self.noise.scaled(width).loss(body)
 
         one = revealed(changes, 1.0)
         epsilon = sum_up(
@@ -136,7 +156,7 @@ class PureStreamMechanism(AbstractStreamMechanism):
     @property
     def noises(self) -> list[AbstractNoise]:
         """The noise of a sum of each level."""
-        return [widened(self.noise, width) for _, width in self.pair.levels]
+        return [self.noise.scaled(width) for _, width in self.pair.levels]
 
     @cached_property
     def _widest(self) -> Integers:
@@ -171,36 +191,77 @@ class PureStreamMechanism(AbstractStreamMechanism):
         return np.asarray(super().off + own)
 
     @cached_property
-    def _numbers(self) -> tuple[CoordinateLaw, Vector] | None:
-        """The law of a source's numbers, and the scales of those in each answer, shape (d, r).
+    def _numbers(self) -> tuple[Callable[[float, int, Vector], float], Vector] | None:
+        """How sums of the numbers in an answer stray, and their scales in each, shape (d, r).
 
         None where it is not known, or rounds are too many.
         """
-        own = self.noise.coordinates
-        if own is None or self.workload.rounds > _MOST_KNOWN:
+        if self.workload.rounds > _MOST_KNOWN:
             return None
-        rows = [own.weighted(row) for row in self.answer_rows]
-        return None if any(row is None for row in rows) else (own.law, np.array(rows))
+        if isinstance(self.noise, LatticeNoise):
+            law = partial(self._of_multiples, float(self.noise.multiples.scales[0]))
+            return law, np.abs(self.answer_rows) * self.noise.spacing
+        own = self.noise.coordinates
+        rows = [own.weighted(row) for row in self.answer_rows] if own else []
+        if own is None or any(row is None for row in rows):
+            return None
+        return partial(self._of_reals, own.law), np.array(rows)
 
-    def _alone(self, level: float, t: int, law: CoordinateLaw, rows: Vector) -> Vector:
-        """Return how far noise takes one answer, with that chance: a sum of many of known law."""
+    def _of_reals(self, law: CoordinateLaw, level: float, t: int, factors: Vector) -> float:
+        """Return how far Σ factors·(noise in answer t) strays with that chance, its law known."""
         pairs = zip(self.pair.weights(t), self.pair.levels, strict=True)
         parts, powers = np.frexp(np.concatenate([np.abs(own) * width for own, (_, width) in pairs]))
         # equal but for their last bits are equal: wider, as all that is added is log-concave
         sizes = np.ldexp(np.ceil(parts * _ALIKE) / _ALIKE, powers)
         sizes, counts = np.unique(sizes[sizes > 0], return_counts=True)
+        scales = np.outer(factors, sizes).ravel() if factors.size > 1 else sizes
+        return coordinate_quantile(law, scales, np.tile(counts, factors.size), level)
 
-        def found(row: Vector) -> float:
-            moved = row[row > 0]
-            scales = np.outer(moved, sizes).ravel() if moved.size > 1 else sizes
-            return coordinate_quantile(law, scales, np.tile(counts, max(moved.size, 1)), level)
+    def _of_multiples(self, scale: float, level: float, t: int, factors: Vector) -> float:
+        """Return the same where it is a sum of whole numbers with weights.
 
-        one = found(np.ones(1))
+        Weights that differ by a part in 2^30 are taken for one; what that takes the sum off by is
+        added, as no number is beyond `far` but with a chance of 2^-30 of what is outside.
+        """
+        kinds = []
+        for own, (_, width) in zip(self.pair.weights(t), self.pair.levels, strict=True):
+            parts, powers = np.frexp(np.abs(own[own != 0]))
+            sizes = np.ldexp(np.ceil(parts * _ALIKE) / _ALIKE, powers)
+            sizes, counts = np.unique(sizes, return_counts=True)
+            kinds.append((sizes, np.full(sizes.size, scale * width), counts))
+        sizes, scales, counts = map(np.concatenate, zip(*kinds, strict=True))
+        many, outside = factors.size, (1 - level) * _RARE
+        parts = Parts(
+            GeometricNoise,
+            np.outer(factors, sizes).ravel(),
+            np.tile(scales, many),
+            np.tile(counts, many).astype(np.float64),
+        )
+        far = GeometricNoise(scales).far(outside / max(float(counts.sum()) * many, 1.0))
+        off = float(factors.sum() * np.sum(counts * sizes * far)) * 2 / _ALIKE
+        nearly = 1 - (1 - level) * (1 - 2 * _RARE)
+        return sum_quantile(parts, min(nearly, 1 - _LEAST)) + off
+
+    def _alone(self, level: float, t: int, quantile: Any, rows: Vector) -> Vector:  # noqa: ANN401
+        """Return how far noise takes one answer, with that chance: a sum of many of known law."""
+        one = quantile(level, t, np.ones(1))
         few = np.count_nonzero(rows, axis=1) <= 1
-        return np.array([one * row.sum() if few[j] else found(row) for j, row in enumerate(rows)])
+        return np.array(
+            [
+                one * row.sum() if few[j] else quantile(level, t, row[row > 0])
+                for j, row in enumerate(rows)
+            ]
+        )
+
+    def _moment(self, order: float) -> float:
+        """Return at least (E|X|^q)^{1/q}/σ of every answer's noise X."""
+        if not isinstance(self.noise, LatticeNoise):
+            return log_concave_moment(order)
+        scales = [self.noise.multiples.scales[0] * width for _, width in self.pair.levels]
+        return GeometricNoise.moment_of(np.array(scales), order)
 
     def apart(self, level: float, first: int, count: int) -> Vector:
-        """Return that of the law; where it is unknown, of draws; or of log-concave numbers."""
+        """Return that of the law; where it is unknown, of draws; or what moments say of any."""
         if self._numbers is not None:
             known = self._apart.setdefault(level, {})
             for t in range(first, first + count):
@@ -210,14 +271,15 @@ class PureStreamMechanism(AbstractStreamMechanism):
         try:
             return self.quantiles(level).each[first : first + count]
         except PlanError:
-            return tail_quantile(1 - level) * self.deviations(first, count)
+            return tail_quantile(1 - level, self._moment) * self.deviations(first, count)
 
     def joint(self, level: float, rounds: int) -> float:
-        """Return that of draws, or the sum of all chances of numbers with log-concave noise."""
+        """Return that of draws, or the sum of all chances of numbers whose moments are known."""
         try:
             return float(self.quantiles(level).joint[rounds - 1])
         except PlanError:
-            return tail_quantile((1 - level) / (rounds * len(self.answer_rows)))
+            outside = (1 - level) / (rounds * len(self.answer_rows))
+            return tail_quantile(outside, self._moment)
 
     @cached_property
     def _apart(self) -> dict[float, dict[int, Vector]]:
@@ -231,7 +293,7 @@ class PureStreamMechanism(AbstractStreamMechanism):
         """Return that of the law, or of draws, in the rounds of the greatest deviations.
 
         Where draws would be too many, or tell nothing of so high a level, what all numbers with
-        log-concave noise keep to.
+        such moments keep to.
         """
         outside = 1 - level
         if self._numbers is not None:
@@ -240,7 +302,7 @@ class PureStreamMechanism(AbstractStreamMechanism):
             errors = np.abs(self._strays.errors)
             rank = covering_rank(len(errors), outside)
         except PlanError:
-            return tail_quantile(outside) * self.largest_deviation
+            return tail_quantile(outside, self._moment) * self.largest_deviation
         rising = np.sort(errors.reshape(len(errors), -1), axis=0)
         return float(np.max(rising[rank]))
 
@@ -262,7 +324,7 @@ class PureStreamMechanism(AbstractStreamMechanism):
 
     def scaled(self, factor: float) -> PureStreamMechanism:
         """Return the same with all noise `factor` times as wide."""
-        return replace(self, noise=widened(self.noise, factor))
+        return replace(self, noise=self.noise.scaled(factor))
 
 
 def round_codes(totals: MeanTotals) -> AbstractBody:
@@ -270,19 +332,3 @@ def round_codes(totals: MeanTotals) -> AbstractBody:
     found: AbstractBody = totals.changes
     r = totals.coordinates.pivots.size
     return found.mapped(np.eye(r + 1)[:-1]) if totals.size is None else found
-
-
-def widened(noise: AbstractNoise, factor: float) -> AbstractNoise:
-    """Return the same noise, `factor` times as wide.
-
-    Raises:
-        PlanError: where the noise is of a kind that streams have none of.
-    """
-    if isinstance(noise, LaplaceNoise):
-        return LaplaceNoise(frozen(noise.scales * factor))
-    if isinstance(noise, KNormNoise):
-        return KNormNoise(noise.gauge, noise.scale * factor)
-    if isinstance(noise, PartialNoise):
-        inner = noise.inner and widened(noise.inner, factor)
-        return PartialNoise(inner, noise.kept, noise.total)
-    raise PlanError(f"noise={type(noise).__name__} is of no stream; use laplace or k_norm")

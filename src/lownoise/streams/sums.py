@@ -24,7 +24,7 @@ and downwards what a sum is off from its children is theirs in the ratio of thei
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import mul
 from typing import TYPE_CHECKING, Any, final
@@ -66,7 +66,12 @@ class AbstractSums(ABC):
     @property
     @abstractmethod
     def levels(self) -> list[tuple[int, float]]:
-        """How many sums have noise of each width, and that width beside the base noise."""
+        """How many sums have noise of each width, and that width: the base noise's `scaled`."""
+
+    @property
+    def deviations(self) -> Vector:
+        """How far the noise of each level strays beside the base noise, shape (levels,)."""
+        return np.array([width for _, width in self.levels])
 
     @property
     def numbers_kept(self) -> int:
@@ -108,16 +113,16 @@ class AbstractSums(ABC):
         """At least how far answers are from those of `linear`, in steps, nearly always."""
 
     def variances(self, first: int, count: int) -> Vector:
-        """Return the variance of some answers under noise of variance width², shape (count,)."""
+        """Return the variance of some answers where the base noise has one of 1, shape (count,)."""
         return self._variances[first : first + count]
 
     @cached_property
     def _variances(self) -> Vector:
         """By the matrix of all sources."""
         counts, own = [count for count, _ in self.levels], []
-        for level, (count, width) in enumerate(self.levels):
+        for level, (count, wide) in enumerate(zip(counts, self.deviations.tolist(), strict=True)):
             unit = [np.zeros((other, count)) for other in counts]
-            unit[level] = np.eye(count) * width
+            unit[level] = np.eye(count) * wide
             own.append(self.linear(unit))
         answers = self.workload.matrix() @ np.hstack(own)
         return frozen(np.einsum("ij,ij->i", answers, answers))
@@ -149,6 +154,8 @@ class TreeSums(AbstractSums):
         widths: of the noise of each level, from the single rounds on, one more than arities.
         fitted: whether sums are joined by least squares; otherwise an answer adds the fewest sums
             that make it up.
+        strays: how far the noise of each level strays beside the base noise, where that is not its
+            width; what least squares takes, and what no privacy rests on.
 
     Raises:
         PlanError: where the numbers are out of range.
@@ -158,12 +165,14 @@ class TreeSums(AbstractSums):
     arities: tuple[int, ...]
     widths: Vector
     fitted: bool = True
+    strays: Vector | None = None
 
     def __post_init__(self) -> None:
         a = self.arities
         integral = all(isinstance(own, int) and own >= 2 for own in a)  # noqa: PLR2004
-        above = np.all((self.widths > 0) & np.isfinite(self.widths))
-        fits = len(a) < _MOST_LEVELS and self.widths.shape == (len(a) + 1,)
+        given = (self.widths, self.deviations)
+        above = all(bool(np.all((own > 0) & np.isfinite(own))) for own in given)
+        fits = len(a) < _MOST_LEVELS and all(own.shape == (len(a) + 1,) for own in given)
         useful = all(before > 1 for before in self._counts[:-1]) if integral else False
         if not (integral and above and fits and useful and isinstance(self.fitted, bool)):
             raise PlanError("TreeSums needs arities of at least 2, and widths above 0; plan again")
@@ -185,6 +194,17 @@ class TreeSums(AbstractSums):
         """The sums of each level."""
         return list(zip(self._counts, self.widths.tolist(), strict=True))
 
+    @property
+    def deviations(self) -> Vector:
+        """The widths, or what is said of how far noise strays."""
+        return self.widths if self.strays is None else self.strays
+
+    def with_deviations(self, deviations: Vector) -> TreeSums:
+        """Return the same sums, fitted to noise that strays so far."""
+        if np.array_equal(deviations, self.deviations):
+            return self
+        return replace(self, strays=frozen(np.asarray(deviations)))
+
     def charged(self, move: Cost, step: Cost) -> list[float]:
         """Return what one round's change costs: it is in one sum of every level."""
         return [move(width) for width in self.widths.tolist()]
@@ -200,9 +220,9 @@ class TreeSums(AbstractSums):
 
         Shapes (count,) and, before each child and up to its end, (2, children).
         """
-        own = np.full(self.rounds, float(self.widths[0]) ** 2)
+        own = np.full(self.rounds, float(self.deviations[0]) ** 2)
         found = []
-        for arity, width in zip(self.arities, self.widths[1:].tolist(), strict=True):
+        for arity, width in zip(self.arities, self.deviations[1:].tolist(), strict=True):
             ends = np.cumsum(_grouped(own, arity), axis=1)
             below = ends[:, -1]
             shares = ends / below[:, None]
@@ -306,7 +326,7 @@ class TreeSums(AbstractSums):
     def _variances(self) -> Vector:
         if not isinstance(self.workload, Prefix):
             return super()._variances
-        squares = np.square(self.widths)
+        squares = np.square(self.deviations)
         if not self.fitted:
             parts = [np.full((count, 1), s) for count, s in zip(self._counts, squares, strict=True)]
             return frozen(self._added(parts)[:, 0])

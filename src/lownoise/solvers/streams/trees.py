@@ -20,6 +20,9 @@ With widths g of the levels, a round costs Σ 1/g_l in units of one sum's ε, an
 error is a function V(g), homogeneous of order 2. So V(g)·(Σ 1/g_l)² is made small: what is found is
 never trusted, since its cost and its error are computed anew from the stored numbers.
 
+Of noise in whole numbers the variance is no multiple of the square of its scale, so there is no
+V(g): what a level's share of ε leaves it is asked of the law (`law`).
+
 For a tree whose groups are all full, means over all positions follow level by level from three
 numbers; that is what searches look at. Where rounds are few, a last group that is short may be
 best: there the search goes on with the tree as it is.
@@ -28,16 +31,17 @@ best: there the search goes on with the tree as it is.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from scipy.sparse import csr_array
 
+    from lownoise.noise.lattice import Shared
     from lownoise.numbers.arrays import Integers, Vector
 
 
@@ -175,12 +179,15 @@ _STARTS = 16
 
 
 @lru_cache(maxsize=256)
-def best_tree(rounds: int, *, largest: bool = False) -> tuple[tuple[int, ...], tuple[float, ...]]:
+def best_tree(
+    rounds: int, *, largest: bool = False, law: Shared | None = None
+) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Return arities and widths of a tree with little error, for running sums.
 
     Args:
         rounds: n.
         largest: whether the largest error over the rounds is made small, and not the mean.
+        law: of the noise; by default one whose deviations are as its scales.
 
     Examples:
         >>> best_tree(1)
@@ -189,23 +196,30 @@ def best_tree(rounds: int, *, largest: bool = False) -> tuple[tuple[int, ...], t
         2
     """
     if largest:
-        start = best_tree(rounds)[0]
-        _, arities, _ = _descended(rounds, start, largest=True)
+        start = best_tree(rounds, law=law)[0]
+        _, arities, _ = _descended(rounds, start, largest=True, law=law)
     else:
-        _, arities, _ = min(_searched(rounds))
+        _, arities, _ = min(_searched(rounds, law))
     if 2 < rounds <= _SHORT:  # noqa: PLR2004
-        return _settled(rounds, arities, largest=largest)
-    return arities, best_widths(_with_top(rounds, arities), largest=largest)[1]
+        return _settled(rounds, arities, largest=largest, law=law)
+    return arities, best_widths(_with_top(rounds, arities), largest=largest, law=law)[1]
+
+
+def _logged(error: Callable[[Vector], float], widths: Vector, law: Shared | None) -> float:
+    """Return the logarithm of the squared error of levels of these widths, scaled to cost ε."""
+    if law is not None:
+        return math.log(error(law.deviations(widths)))
+    return math.log(error(widths)) + 2 * math.log(float(np.sum(1 / widths)))
 
 
 def _settled(
-    rounds: int, start: tuple[int, ...], *, largest: bool
+    rounds: int, start: tuple[int, ...], *, largest: bool, law: Shared | None
 ) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Return the best tree of one or two levels more than rounds, or that one, as it is."""
     alone = sorted({max(2, round(rounds * k / _STARTS)) for k in range(1, _STARTS)} - {rounds})
     pairs = [(a, b) for a in alone[: _STARTS // 2] for b in (2, 3, 5, 8) if a * b < rounds]
     every = [
-        _as_it_is(rounds, own, largest=largest)
+        _as_it_is(rounds, own, largest=largest, law=law)
         for own in ((), start, *((a,) for a in alone), *pairs)
     ]
     found = min(every)
@@ -214,7 +228,7 @@ def _settled(
         for i, arity in enumerate(found[1]):
             for other in (arity - 1, arity + 1):
                 own = (*found[1][:i], other, *found[1][i + 1 :])
-                near = min(near, _as_it_is(rounds, own, largest=largest))
+                near = min(near, _as_it_is(rounds, own, largest=largest, law=law))
         if near[0] >= found[0] * (1 - _GAIN):
             return found[1:]
         found = near
@@ -222,7 +236,7 @@ def _settled(
 
 @lru_cache(maxsize=1 << 14)
 def _as_it_is(
-    rounds: int, arities: tuple[int, ...], *, largest: bool
+    rounds: int, arities: tuple[int, ...], *, largest: bool, law: Shared | None
 ) -> tuple[float, tuple[int, ...], tuple[float, ...]]:
     """Return the squared error of a tree for a cost of 1, and its best widths."""
     from scipy.optimize import minimize
@@ -235,8 +249,8 @@ def _as_it_is(
 
     def error(logs: Vector) -> float:
         widths = np.exp([0.0, *logs.tolist()])
-        own = short_error(rounds, arities, widths, largest=largest)
-        return math.log(own) + 2 * math.log(float(np.sum(1 / widths)))
+        own = partial(short_error, rounds, arities, largest=largest)
+        return _logged(own, widths, law)
 
     logs = np.zeros(0)
     if arities:
@@ -286,31 +300,33 @@ def short_error(
     return float(np.max(found) if largest else np.mean(found))
 
 
-def _searched(rounds: int) -> list[tuple[float, tuple[int, ...], tuple[float, ...]]]:
+def _searched(
+    rounds: int, law: Shared | None
+) -> list[tuple[float, tuple[int, ...], tuple[float, ...]]]:
     """Return the best trees of each number of levels."""
     every: list[tuple[float, tuple[int, ...], tuple[float, ...]]] = []
     for levels in range(_MOST_LEVELS):
         even = max(2, math.ceil(rounds ** (1 / (levels + 1))))
         if levels and even < _LEAST_ARITY and rounds > _FEW:
             break
-        found = _descended(rounds, (even,) * levels, largest=False)
-        every += [found, _descended(rounds, _merged(*found[1:]), largest=False)]
+        found = _descended(rounds, (even,) * levels, largest=False, law=law)
+        every += [found, _descended(rounds, _merged(*found[1:]), largest=False, law=law)]
         if found[0] > 2 * min(every)[0]:
             break
     return every
 
 
 def _descended(
-    rounds: int, arities: tuple[int, ...], *, largest: bool
+    rounds: int, arities: tuple[int, ...], *, largest: bool, law: Shared | None
 ) -> tuple[float, tuple[int, ...], tuple[float, ...]]:
     """Return the best tree that single changes of arities lead to."""
-    found = _tried(rounds, arities, largest=largest)
+    found = _tried(rounds, arities, largest=largest, law=law)
     while True:
         near = found
         for i, arity in enumerate(found[1]):
             for other in {arity - arity // 6, arity - 1, arity + 1, arity + arity // 6, 2 * arity}:
                 own = (*found[1][:i], other, *found[1][i + 1 :])
-                near = min(near, _tried(rounds, own, largest=largest))
+                near = min(near, _tried(rounds, own, largest=largest, law=law))
         if near[0] >= found[0] * (1 - _GAIN):
             return found
         found = near
@@ -335,41 +351,50 @@ def _with_top(rounds: int, arities: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _tried(
-    rounds: int, arities: tuple[int, ...], *, largest: bool
+    rounds: int, arities: tuple[int, ...], *, largest: bool, law: Shared | None
 ) -> tuple[float, tuple[int, ...], tuple[float, ...]]:
     """Return the error of a tree with its best widths, infinite where it is none of so few."""
     full = _with_top(rounds, arities) if min(arities, default=2) > 1 else (0,)
     if full[-1] < 2 and arities:  # noqa: PLR2004
         return math.inf, arities, (1.0,) * (len(arities) + 1)
-    error, widths = best_widths(full, largest=largest, rough=True)
+    error, widths = best_widths(full, largest=largest, rough=True, law=law)
     return error, arities, widths
 
 
 @lru_cache(maxsize=4096)
 def best_widths(
-    arities: tuple[int, ...], *, largest: bool = False, rough: bool = False
+    arities: tuple[int, ...],
+    *,
+    largest: bool = False,
+    rough: bool = False,
+    law: Shared | None = None,
 ) -> tuple[float, tuple[float, ...]]:
-    """Return the squared error for a cost of 1, and the widths of the levels that it takes.
+    """Return the squared error for a cost of 1, or of a law, and the widths that it takes.
 
     Args:
         arities: of each level, and how many sums the last one has.
         largest: as `best_tree`'s.
         rough: whether three digits will do.
+        law: as `best_tree`'s.
     """
     from scipy.optimize import minimize
 
     def error(logs: Vector) -> float:
         widths = [math.exp(x) for x in logs.tolist()]
+        if law is not None:
+            return math.log(full_error(arities, law.deviations(np.array(widths)), largest=largest))
         cost = math.fsum(1 / width for width in widths)
         return math.log(full_error(arities, widths, largest=largest) * cost**2)
 
     start, room = np.zeros(len(arities)), [(-_WIDEST, _WIDEST)] * len(arities)
     if len(arities) == 1:
-        return full_error(arities, [1.0], largest=largest), (1.0,)
+        one = np.ones(1) if law is None else law.deviations(np.ones(1))
+        return full_error(arities, one, largest=largest), (1.0,)
     found = minimize(error, start, method="L-BFGS-B", bounds=room, tol=1e-4 if rough else 1e-10).x
     widths = np.exp(found)
     widths *= float(np.sum(1 / widths))
-    return full_error(arities, widths, largest=largest), tuple(widths.tolist())
+    strays = widths if law is None else law.deviations(widths)
+    return full_error(arities, strays, largest=largest), tuple(widths.tolist())
 
 
 def full_error(
