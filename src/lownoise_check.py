@@ -19,7 +19,7 @@ import sys
 import zlib
 from collections import Counter
 from fractions import Fraction as F
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate, combinations, combinations_with_replacement, product, repeat
 from operator import mul
 from pathlib import Path
@@ -36,7 +36,7 @@ PI = F("3.1415926535897932384626433832795028841971693993751058209749445923078164
 LONGEST, WIDEST, WORK, MANY = 1 << 26, 130, 1 << 28, 1 << 22  # characters, coordinates, products, marginals or patterns
 WHOLE = "discrete_k_norm"  # of which tables are decided
 PURE = ("laplace", "laplace_histogram", "geometric", "geometric_histogram", "k_norm", "staircase", WHOLE)
-PARTS = {"gaussian": "kind scale factor reach", "k_norm": "scale", "staircase": "scale epsilon first factor"}  # else scales
+PARTS = {"gaussian": "kind scale factor reach", "block": "kind scale factor places", "k_norm": "scale", "staircase": "scale epsilon first factor"}  # else scales
 BUDGETS = {"zcdp": "kind rho", "gaussian_dp": "kind mu", "approx_dp": "kind epsilon delta"}
 EPSILONS = {"pure_dp": "kind epsilon", "approx_dp": "kind epsilon delta"}  # of pure noise, which has no δ
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError, zlib.error)
@@ -456,6 +456,8 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             return [F(max(map(abs, own)) if self.counted else max(own) - min(own)) for own in turned(self.codes())]
         away = [abs(F(self.start[i]) - F(self.center[i])) for i in self.pivots] if self.counted else self.sizes
         return [(x + y) / F(s) + off for x, y, off, s in each(self.sizes, away, self.slack(), self.step)]
+    def noise(self, noise: Any) -> Noise:
+        return Noise(noise, len(self.pivots) + self.lifted)
     def covers(self, noise: Noise, count: int, limit: F) -> bool:  # whether no μ² of a change is more
         # an image's are ±(offset + F·x, count) or 2F·x, |x| ≤ 1, and roundings: with N = T·(F | offset), |N·(x, ±1)|²
         # is at most t + s where diag(t, …, t, s) − NᵀN ⪰ 0 (S-lemma); the file has their shares
@@ -554,13 +556,232 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         lift = [[-x * (i not in self.pivots)] * self.lifted for i, x in enumerate(wrong[0])]
         return ([[*(x << places for x in e), *f] for e, f in each(embed, lift)]
                 + [[0] * r + [1 << (2 * places)]] * self.lifted), 2 * places
+# -- moments: z, the products zᵢzⱼ and the squares t = z² of records c + r·z of a box, or a ball, about its middle c
+class Block:  # L that is diagonal but for a block at the squares, and the count; or a whole matrix
+    def __init__(self, noise: Any, r: int, places: list[int]) -> None:
+        kind = one_of(noise["kind"], "noise.kind", "diagonal block dense")
+        self.whole, self.places = kind == "dense", places
+        if self.whole:
+            self.alone, self.scale = list[int](), list[float]()
+            self.places, self.inner = [*range(r)], Noise(noise if r <= WIDEST else undecided("too many moments"), r)
+            return
+        if kind == "block" and wholes(noise["places"], "noise.places") != places:
+            undecided("noise.places that are not those of squares and the count")
+        self.alone = sorted({*range(r)} - {*places})
+        given = numbers(noise["scale"], "noise.scale", r if kind == "diagonal" else len(self.alone), 2.0**-1000)
+        self.scale = [given[i] for i in self.alone] if kind == "diagonal" else given
+        inner = {"kind": kind, "scale": [given[i] for i in places]} if kind == "diagonal" else noise | {"kind": "dense"}
+        self.inner = Noise(inner, len(places))
+    def variances(self, _: Any, steps: list[float]) -> list[F]:  # of each coordinate, in these steps
+        found = dict(each(self.places, self.inner.variances((unit(len(self.places)), 0), [steps[i] for i in self.places])))
+        found |= {i: (F(s) * F(steps[i])) ** 2 for i, s in each(self.alone, self.scale)}
+        return [found[i] for i in range(len(steps))]
+def multipliers(graph: list[list[float]], least: list[float]) -> list[float]:  # about y ≥ (−∞, least) of the least sum with
+    # graph + diag(y) ⪰ 0: Newton's method on Σ y − w·(log det(graph + diag(y)) + Σ log(y − least)), w falling
+    def added(y: list[float], one: Any = 1.0) -> Any:
+        return [[type(one)((x + y[i] * (i == j)) * one) for j, x in enumerate(row)] for i, row in enumerate(graph)]
+    y = [1.01 * sum(row) for row in graph]
+    y = [y[0], *(max(x, low + (abs(low) + x) / 1000) for x, low in each(y[1:], least))]
+    most = weight = sum(y) / len(y)
+    while weight > 1e-12 * most:
+        for _ in range(30):
+            near, turn = [0.0, *(1 / (x - low) for x, low in each(y[1:], least))], inverse(added(y))
+            slope = [1 - weight * (row[i] + x) for i, (row, x) in enumerate(each(turn, near))]
+            bend = [[weight * (z * z + x * x * (i == j)) for j, z in enumerate(row)]
+                    for i, (row, x) in enumerate(each(turn, near))]
+            step, part = [-dot(row, slope) for row in inverse(bend)], 1.0
+            while part > 1e-12 and not (all(x + part * s > low for x, s, low in each(y[1:], step[1:], least)) and shows(
+                    partial(semidefinite, added([x + part * s for x, s in each(y, step)], 1 << 100)))):
+                part /= 2
+            if part <= 1e-12:
+                return y
+            y = [x + (part if part == 1 else 0.9 * part) * s for x, s in each(y, step)]
+            if -dot(slope, step) < weight / 1000:
+                break
+        weight /= 20
+    return y
+def opposite(n: list[int], table: Rows, e: Rows, most: int) -> bool:  # whether, for −1 ≤ u ≤ 1 and q = 1 − u²,
+    # Σ n(1 − u)² + Σ table(1 − uᵢuⱼ)² + qᵀe·q ≤ most: in a cell about m with half sides h, where no second derivative is
+    # below −c, by its corners and Σ ch²/2
+    one, pairs, seen = 1 << 24, [*combinations(range(len(n)), 2)], 0
+    @lru_cache(1 << 16)
+    def value(u: Orbit) -> int:
+        q = [(one + x) * (one - x) for x in u]
+        own = sum(k * (one - x) ** 2 for k, x in each(n, u)) * one**2 + dot([dot(row, q) for row in e], q)
+        return int(own + sum(table[i][j] * (one**2 - u[i] * u[j]) ** 2 for i, j in pairs))
+    cells = [((0,) * len(n), (one,) * len(n))]
+    while cells and (seen := seen + 1) < MANY >> 4:
+        m, h = cells.pop()
+        top = max(map(value, product(*((x - y, x + y) for x, y in each(m, h)))))
+        ends = [(max(abs(x) - y, 0) ** 2, (abs(x) + y) ** 2) for x, y in each(m, h)]
+        bends = [max(0, 4 * sum(x * (one**2 - (low if x > 0 else high)) for j, (x, (low, high)) in enumerate(each(row, ends)) if j != i)
+                     + row[i] * (4 * one**2 - 12 * ends[i][0]) - 2 * n[i] * one**2
+                     - 2 * sum(x * low for x, (low, _) in each(own, ends))) * h[i] ** 2
+                 for i, (row, own) in enumerate(each(e, table))]
+        if top > most * one**4 or (side := bends.index(max(bends)), h[side])[1] < 2:
+            return False
+        if 2 * top + sum(bends) > 2 * most * one**4:
+            half = (*h[:side], h[side] // 2, *h[side + 1:])
+            cells += [((*m[:side], m[side] + s * half[side], *m[side + 1:]), half) for s in (1, -1)]
+    return not cells
+class Moments:  # of a box, or a ball, and the grid that they are coded on
+    def __init__(self, question: Any, noise: Any, more: str, counted: bool, lifted: bool) -> None:
+        self.counted, self.lifted, self.ball, kind = counted, lifted, "ball_moments" in question, "moments"
+        kind, known = ("ball_moments", "center radius") if self.ball else (kind, "lower upper")
+        given = fields(fields(question, "question", f"columns center missing {more} {kind}")[kind], f"question.{kind}", known)
+        self.kind, d = kind, len(question["columns"])
+        if not self.ball < d <= WIDEST or {*noise} & {"pivots", "embed", "about", "reach"} or counted > lifted:
+            undecided("moments of so many columns, or some of them, or totals of them")
+        ends = [numbers(given[k], f"question.{kind}", d) for k in known.split() if k != "radius"]
+        middle = ends[0] if self.ball else [a + (b - a) / 2 for a, b in each(*ends)]
+        sides = [[F(b) - F(c), F(c) - F(a)] for a, b, c in each(ends[0], ends[-1], middle)]
+        sides = [[single(given["radius"], "question.radius")]] * d if self.ball else sides
+        self.outer, self.inner = ([pick(x) for x in sides] for pick in (max, min))
+        self.pairs = [*combinations_with_replacement(range(d), 2)]
+        self.squares, self.d = [d + k for k, (i, j) in enumerate(self.pairs) if i == j], d + len(self.pairs)
+        self.center, self.step = (numbers(own, "center, step", self.d) for own in (question["center"], noise["step"]))
+        if any(s < 2.0**-1000 or math.frexp(s)[0] != 0.5 for s in self.step) or min(self.inner) <= 0:
+            false("noise.step is not made of powers of two, or records have no width")
+        if self.center != [*middle, *(x * (i == j) for x, (i, j) in each(self.center[d:], self.pairs))]:
+            undecided("moments about another point than the middle of columns, and 0 of products")
+        self.pivots, self.away = [*range(self.d)], [F(self.center[k]) for k in self.squares]
+    def answers(self, _: Any) -> Dyadic:  # what is summed is what is answered
+        return [], 0
+    def noise(self, noise: Any) -> Block:
+        return Block(noise, self.d + self.lifted, [*self.squares, self.d][: len(self.squares) + self.lifted])
+    def units(self, radii: list[F]) -> list[F]:  # of each moment
+        return radii + [radii[i] * radii[j] for i, j in self.pairs]
+    def covers(self, noise: Block, count: int, limit: F) -> bool:  # whether no μ² of a change is more
+        r, d, k = self.outer, len(self.outer), self.d
+        near = [x * (F(1, 1 << 42) + F(1, 1 << 51)) + abs(F(c)) / 2**51 if self.ball else ZERO for x, c in each(r, self.center[:d])]
+        off = near + [near[i] * (r[j] + near[j]) + near[j] * r[i] + r[i] * r[j] / 2**50 for i, j in self.pairs]
+        off = [(x / F(s) + F(3, 4)) * (2 - self.counted) for x, s in each(off, self.step)] + [ZERO] * self.lifted
+        units = [x / F(s) for x, s in each(self.units(r), self.step)]
+        away = dict(each(self.squares, (-x / F(self.step[p]) for p, x in each(self.squares, self.away))))
+        if max(x + y + abs(away.get(p, ZERO)) for p, (x, y) in enumerate(zip(units, off, strict=False))) > 1 << 51:
+            false("codes beyond 2^51")
+        places, turn = noise.places, noise.inner.turn()
+        rows = [[units[p] * (p == q) for q in places] for p in places if p < k]
+        rows += [[away.get(p, F(count) if p == k else ZERO) for p in places]] * self.counted
+        exact, over = dyadic(rows)
+        seen = times(exact, turned(turn))
+        form, scale = times(seen, turned(seen)), 4 ** (BITS + over)
+        lost = sum((F(dot(map(abs, row), [off[p] for p in places]), 1 << BITS) ** 2 for row in turn), ZERO)
+        lost += sum(((off[i] / F(s)) ** 2 for i, s in each(noise.alone, noise.scale)), ZERO)
+        limit = max(root(limit / (1 + F(1, 1 << 60)), 0) - root(lost, 1), ZERO) ** 2
+        together = [places.index(p) for p in self.squares] + [len(form) - 1] * self.counted
+        alone = {i: (units[i] / F(s)) ** 2 for i, s in each(noise.alone, noise.scale)}
+        if noise.whole:  # the mean over flips of signs has nothing beside these: nowhere less, but for a part, and a little
+            kept = [[(x + (largest(form) >> 43) * (i == j)) * (i == j or {i, j} <= {*together}) for j, x in enumerate(row)]
+                    for i, row in enumerate(form)]
+            semidefinite([[(x << 44) - ((1 << 44) - 1) * y for x, y in each(*own)] for own in each(kept, form)])
+            limit, form = limit * (1 - F(1, 1 << 44)), kept
+            alone = {i: F(form[i][i], scale) for i in range(k)}
+        if not limit:
+            return False
+        one = 2**100 / limit
+        n, table = [math.ceil(alone[i] * one) for i in range(d)], [[0] * d for _ in range(d)]
+        for p, (i, j) in enumerate(self.pairs, d):
+            table[i][j] = table[j][i] = math.ceil(alone[p] * one) if i < j else 0
+        gram = [[math.floor(F(form[i][j], scale) * one) for j in together] for i in together]
+        return (self.turned if self.ball else self.flipped)(n, table, gram, 2**100 - len(gram) ** 2)
+    def turned(self, n: list[int], table: Rows, gram: Rows, most: int) -> bool:  # of a ball: forms that rotations leave
+        d, last, beside = len(n), gram[-1][-1] * self.counted, ZERO
+        sides = [F(row[-1]) for row in gram[:d]] if self.counted else []
+        form = [row[:d] for row in gram[:d]]
+        whole, trace = F(sum(map(sum, form)), d), sum(form[i][i] for i in range(d))
+        split = (trace - whole) / (d - 1)
+        left = root(sum(((x - split * (i == j) + (split - whole) / d) ** 2
+                         for i, row in enumerate(form) for j, x in enumerate(row)), ZERO), 1)
+        a = max(split, F(largest(table), 2), F(1))
+        kappa, one = max(whole / d, ZERO) + a * (1 - F(1, d)), F(max(n))
+        if self.counted:
+            beside = sum(sides, ZERO) / d
+            left += 2 * root(sum(((x - beside) ** 2 for x in sides), ZERO), 1)
+            return bool(max(F(last), one + kappa + 2 * beside + last) + left <= most)
+        low, high = ((1 - root(max(1 - 2 * one / kappa, ZERO), up)) / 2 for up in (1, 0))  # g rises to the lesser root
+        found = [4 * one, (1 + high) ** 2 * (one + kappa * (1 - low) ** 2) if 2 * one <= kappa else ZERO]
+        found.append(2 * one + one**2 / (2 * a) + 2 * a if one <= 2 * a else ZERO)
+        return bool(max(found) + 2 * left <= most)
+    def flipped(self, n: list[int], table: Rows, gram: Rows, most: int) -> bool:  # of a box: forms that flips of signs leave
+        d, few = len(n), len(n) <= 6
+        if self.counted:  # convex in each square: t of 0 and 1, or tᵢtⱼ ≤ (tᵢ + tⱼ)/2 about each end
+            last, straight = gram[d][d], [n[i] + gram[i][i] + 2 * gram[i][d] for i in range(d)]
+            q = [[(table[i][j] + 2 * gram[i][j]) * (i != j) for j in range(d)] for i in range(d)]
+            if few:
+                return all(2 * (last + dot(straight, t)) + dot([dot(row, t) for row in q], t) <= 2 * most
+                           for t in product((0, 1), repeat=d))
+            half = [sum(max(x, 0) for x in row) for row in q]
+            low = 2 * last + sum(max(2 * x + y, 0) for x, y in each(straight, half))
+            high = 2 * (last + sum(straight)) + sum(map(sum, q))
+            high += sum(max(y - 2 * x - 2 * sum(row), 0) for x, y, row in each(straight, half, q))
+            return bool(min(low, high) <= 2 * most)
+        e = [[max(x, -x - table[i][j] // 2) if i != j else max(x, 0) for j, x in enumerate(row)] for i, row in enumerate(gram)]
+        if few:
+            return opposite(n, table, e, most)
+        graph = [[0, *n], *([x, *row] for x, row in each(n, table))]  # a cut's relaxation: uᵀ(graph + diag(y))u ≥ 0
+        least = [sum(own) - x - sum(row) // 2 for own, x, row in each(e, n, table)]
+        scale = 2.0**-100
+        found = multipliers([[x * scale for x in row] for row in graph], [x * scale for x in least])
+        more = max(map(abs, found)) * 2.0**-46
+        y = [int((x + more) * 2.0**100) for x in found]
+        semidefinite([[x + y[i] * (i == j) for j, x in enumerate(row)] for i, row in enumerate(graph)])
+        return bool(y[0] + sum(map(max, y[1:], least)) + sum(map(sum, graph)) <= most)
+    def proved(self, evidence: Any, plain: str, weights: list[float], infinite: bool) -> F:  # as `proved`, of what flips,
+        # or turns, of points, or pairs of them, have on the mean: nothing beside the squares' block
+        d, given, w = len(self.inner), evidence[f"{plain}points"], rounded(numbers(evidence[f"{plain}vertex_weights"], "evidence", -1, 0.0))
+        c = rounded(numbers(evidence[f"{plain}query_weights"], "evidence.query_weights", len(weights), 0.0))
+        wide = (2 if self.ball else d) * (2 - self.counted)
+        given = unpacked(given, "evidence.points", [len(w), wide]) if type(given) is dict else given
+        points = [list(map(F, numbers(row, "evidence.points", wide, -1.0, below=math.nextafter(1, 2)))) for row in given]
+        rows = [[F(i == j) for j in range(wide)] for i in range(d)] + [[ZERO] * wide] * self.counted  # and a little of these
+        points += [[F(1), *[ZERO] * (wide - 2), F(1, 2)], [ZERO] * (wide - 1) + [F(1, 2)]] if self.ball else rows
+        w += [1] * (len(points) - len(w) if len(points) * self.d <= 4 * MANY else undecided("too many points"))
+        rows = list[list[F]]()
+        alone, much, units = [ZERO] * self.d, F(d * d * (d - 1) if self.ball else 1), self.units(self.inner)
+        if self.ball:
+            even = ZERO
+            for x, own in each(w, points):
+                first, second = own[0] ** 2, ZERO if self.counted else own[1] ** 2
+                along = ZERO if self.counted else own[0] * own[1] * own[2]
+                moved, split = first + second - 2 * along, first**2 + second**2 - 2 * along**2 - (first - second) ** 2 / d
+                share = own[-1] if own[-1] >= 0 else false("evidence.points has a share below 0")
+                rows.append([(first - second) / d] * d)
+                even += x * (1 - share) * split / (d - 1)
+                alone = [y + x * (moved / d if p < d else share * split / (d * (d - 1))) for p, y in enumerate(alone)]
+            block = [[much * even * units[p] * units[q] * ((p == q) - F(1, d)) for q in self.squares] for p in self.squares]
+        else:
+            block = [[ZERO] * d for _ in range(d)]
+            exact, over = dyadic(points)
+            z = [[row[:d], row[d:] or [0] * d] for row in exact]
+            moved = [[(own[0][i] - own[1][i]) << over for i in range(d)]
+                     + [own[0][i] * own[0][j] - own[1][i] * own[1][j] for i, j in self.pairs] for own in z]
+            alone = [F(sum(x * own[p] ** 2 for x, own in each(w, moved)), 1 << (4 * over)) for p in range(self.d)]
+            rows = [[F(own[p], 1 << (2 * over)) for p in self.squares] for own in moved]
+        rows = [[x * units[p] - v * self.counted for x, p, v in each(row, self.squares, self.away)] for row in rows]
+        whole, over = dyadic([[x * d for x in row] + [F(d)] * self.counted for row in rows])
+        scale = F(1, 4**over) * much / (d * d)
+        moment = [[x * scale for x in row] for row in gram(whole, w)]
+        for own, beside in each(block, moment[:d]):
+            beside[:d] = [x + y for x, y in each(own, beside[:d])]
+        (scaled,), places = dyadic([weights])
+        asked = [x * y * y for x, y in each(c, scaled)]
+        kept = [*self.squares, self.d][: d + self.counted]
+        found = paired(([[asked[p] * (p == q) for q in kept] for p in kept], 2 * places), dyadic(moment))
+        found += sum((root(F(asked[p], 4**places) * alone[p] * units[p] ** 2 * much, 0)
+                      for p in range(self.d) if p not in {*self.squares}), ZERO)
+        return found**2 / (sum(w) * much * (sum(c) if infinite else max(c)))
+def records(question: Any, *more: Any) -> Any:  # of a question of moments, or of columns alone
+    return (Moments if {*question} & {"moments", "ball_moments"} else Records)(question, *more)
 class Values:  # means, or totals, of a table or of each group: their noise, how answers stray, and what is proved
     def __init__(self, file: File, question: Any, noise: Any, totals: bool, grouped: bool = False) -> None:
         size, drops, given = file.terms["size"], question["drops_missing"], noise["count_step"]
         counted = file.counted or grouped  # within a group records come and go
         lifted, self.infinite = counted and not totals, file.infinite
-        fields(noise, "noise", f"step count_step pivots embed about {PARTS.get(file.law, 'scales')}")
-        self.own = Records(question, noise, "kind drops_missing", counted, lifted)
+        fields(noise, "noise", f"step count_step pivots embed about {PARTS.get('block' if noise.get('kind') == 'block' else file.law, 'scales')}")
+        self.own = records(question, noise, "kind drops_missing", counted, lifted)
+        if file.pure and isinstance(self.own, Moments):
+            undecided("moments under a pure budget")
         if totals and counted:
             self.own.totals, self.own.center = True, [0.0] * self.own.d  # what they are about
         self.count = int(1 / single(given, "noise.count_step", 2.0**-52)) if lifted else 0
@@ -576,7 +797,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
             units = [x * F(s) ** 2 for x, s in each(self.spreads(file, noise, len(steps)), steps)]
             found = [dot([x * x for x in row], units) / 4 ** self.answers[1] for row in self.answers[0]]
         else:
-            self.noise = Noise(noise, len(steps))
+            self.noise = self.own.noise(noise)
             found = self.noise.variances(self.answers, steps)
         self.variances = [v / self.n**2 for v in found]
         self.weights = numbers(given, "terms.weights", len(found) - (lifted and file.law != "gaussian"), 2.0**-900)
@@ -608,7 +829,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         self.scales = [F(x) for x in numbers(noise["scales"], "noise.scales", r, 2.0**-1000)]
         return [file.spread(b) for b in self.scales]
     def covers(self, limit: F) -> bool:  # whether no μ² of a change is more
-        return self.own.covers(self.noise, self.count, limit)
+        return bool(self.own.covers(self.noise, self.count, limit))
     def moves(self) -> list[Counter[F]]:  # by how many scales each number is moved, for each change by one neighbour
         own = self.own if self.own.kind != "image" else undecided("independent noise on balls and ellipsoids")
         if self.law in ("k_norm", "staircase"):
@@ -640,6 +861,9 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         for plain, given in (("", self.weights), ("plain_", [1.0] * len(self.weights))):
             if plain and (self.plain or self.scales):  # of pure noise also by each column's own records
                 return [*found, max(found[1], self.ranges() if self.scales else ZERO)]
+            if isinstance(self.own, Moments):
+                found.append(self.own.proved(evidence, plain, given, self.infinite) / self.n**2)
+                continue
             (scale,), places = dyadic([[*given, *(self.worst(given) for _ in self.far[:1])]])
             rows = [[x * w for x in row] for row, w in each(self.answers[0], scale)], self.answers[1] + places
             moved, mass = self.own.moment(evidence, plain)
@@ -1012,7 +1236,7 @@ def check_groups(file: File) -> None:  # of means or totals in groups: a table o
         if "diameter" in noise:  # D, and what is left beside it where records change their groups
             far = single(noise["diameter"], "noise.diameter") ** 2
             moved = max(file.limit - max(h - other / 2, ZERO) * far, ZERO) / other
-        apart = Records(mean, noise["values"], "kind drops_missing", False, True)  # two of a group: counts stay
+        apart = records(mean, noise["values"], "kind drops_missing", False, True)  # two of a group: counts stay
         holds = h * far <= file.limit and own.covers(moved) and (
             shows(partial(own.covers, far / 4 + 1 / own.variances[-1])) or apart.covers(own.noise, 0, far))
     file.say("no change by one neighbour has more than μ", holds)

@@ -138,6 +138,11 @@ FILES = {
     "marginals of a public size": lambda: _small(
         ln.Marginals({"a": 2, "b": 3, "c": 3}, way=2, outside="extra"), order=np.inf
     ),
+    "moments": lambda: _small(ln.Moments(["a"], ln.Box([0], [4])), weights="range"),
+    "moments and their count": lambda: _small(
+        ln.Moments(["a"], ln.Box([-1], [1])), "add_remove", np.inf
+    ),
+    "moments of a ball": lambda: _small(ln.Moments(PAIR, ln.Ball(2, radius=2.0)), "add_remove"),
     "totals": lambda: _small(ln.Sum(PAIR, ln.Box([0, -1], [1, 4])), "add_remove"),
     "means by groups": lambda: _small(
         ln.Mean(["a"], ln.Box([0], [4]), by={"g": 2, "h": ["x", "y", "z"]}, way=1), "add_remove"
