@@ -15,6 +15,13 @@ REACH = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")
 WITHIN_REACH = {**os.environ, "PYTHONPATH": os.pathsep.join(REACH)}
 
 
+def written(folder, text):
+    """Write a specification there, and return its path."""
+    path = folder / "spec.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 def run(folder, *arguments, encoding="utf-8", terminal=False):
     """Run it in this process: every line of it but the interpreter's start.
 

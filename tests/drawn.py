@@ -81,17 +81,17 @@ def spectra(rows: int, columns: int, values: Sampler) -> Sampler:
     return sample
 
 
+def powers(x: Vector, power: int) -> Vector:
+    """Return the tensor power of each row."""
+    found = x
+    for _ in range(power - 1):
+        found = np.einsum("ni,nj->nij", found, x).reshape(len(x), -1)
+    return found
+
+
 def tensors(sample: Sampler, power: int) -> Sampler:
     """Tensor powers of points."""
-
-    def own(rng: np.random.Generator, n: int) -> Vector:
-        x = sample(rng, n)
-        found = x
-        for _ in range(power - 1):
-            found = np.einsum("ni,nj->nij", found, x).reshape(n, -1)
-        return found
-
-    return own
+    return lambda rng, n: powers(sample(rng, n), power)
 
 
 def pairwise(first: Sampler, second: Sampler) -> Sampler:

@@ -7,6 +7,9 @@ import sys
 from operator import attrgetter
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 import lownoise
@@ -46,6 +49,16 @@ def test_a_plan_of_means_loads_no_more_than_it_computes_with():
     """Each of these takes a tenth of a second, or a whole one."""
     assert loaded_by(PLANNED.format("ln.approx_dp(1.0, 1e-6)"), SLOW) == []
     assert loaded_by(PLANNED.format("ln.zcdp(0.5)"), SLOW + SOLVERS) == []
+
+
+def test_a_release_from_files_of_numbers_loads_no_pandas(tmp_path):
+    """It would take longer than the release."""
+    columns = pa.table({"age": [1.5, 2.0, 3.5], "income": [4.0, 5.0, 6.0]})
+    pa.csv.write_csv(columns, tmp_path / "t.csv")
+    pa.parquet.write_table(columns, tmp_path / "t.parquet")
+    plan = PLANNED.replace("str(", "plan = ").replace(").comparison", "").replace("5000", "3")
+    release = f"[plan.release({str(tmp_path)!r} + t) for t in ('/t.csv', '/t.parquet')]"
+    assert loaded_by(plan.format("ln.zcdp(0.5)") + release, ["pandas"]) == []
 
 
 def test_everything_promised_is_importable():

@@ -271,11 +271,11 @@ def test_one_row_of_many_columns_moves_no_more_than_the_noise_covers(relation):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_intervals_are_those_of_the_delta_method(relation):
     """Against gradients by differences and the covariance of all answers."""
-    plan = planned(relation, width=7)
-    rows = np.random.default_rng(SEED).normal(size=(500, 7)) @ np.diag(WIDTHS[:7] / 8)
+    plan = planned(relation)
+    rows = np.random.default_rng(SEED).normal(size=(500, 8)) @ np.diag(WIDTHS / 8)
     rows[:, 1] += 2 * rows[:, 0]
     about = rows - plan.terms.question.domain.middle
-    left, right = np.triu_indices(7)
+    left, right = np.triu_indices(8)
     means = np.append(rows.mean(axis=0), (about[:, left] * about[:, right]).mean(axis=0))
     answers = means
     if relation == "add_remove":

@@ -8,6 +8,7 @@ import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
+import pytest
 from tests.mutants import campaign
 from tests.mutants.__main__ import DRAWN, VERDICTS
 from tests.mutants.coverage import Coverage, Recorded, statements
@@ -137,6 +138,7 @@ SMALL = {  # a repository of one module of the core, which a test reaches and a 
 }
 
 
+@pytest.mark.sweep("test_every_fault_is_planted_once_and_nothing_else_changes")
 def test_a_fault_turns_a_test_or_a_doctest_red_by_the_command(tmp_path):
     """Of a small repository: one fault by a test, one by a doctest, and one lives."""
     shutil.copytree(Path(campaign.__file__).parent, tmp_path / "tests" / "mutants")

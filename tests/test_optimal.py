@@ -463,7 +463,7 @@ def chi_square(seen, law):
 
 def test_draws_have_the_stated_law_and_no_other():
     found = best(count(4), 1.0)
-    randomness, n = SimulationRandomness(5), 40_000
+    randomness, n = SimulationRandomness(5), 12_000
     for index in (0, 2):
         drawn = [found.draw(index, randomness=randomness) for _ in range(n)]
         seen = np.bincount(drawn, minlength=5).astype(float)

@@ -515,8 +515,8 @@ def test_any_unit_will_do(radius):
     assert plan.objective / radius == pytest.approx(math.sqrt(2) / 10, rel=1e-9)
 
 
-def test_a_million_columns_need_no_matrix():
-    d = 10**6
+def test_many_columns_need_no_matrix():
+    d = 200_000  # of which a matrix would have 320 GB
     box = ln.Box(np.full(d, -2.0), np.full(d, 2.0))
     question = ln.Mean([f"c{i}" for i in range(d)], box)
     plan = ln.plan(question, budget=ln.zcdp(0.5), relation=ln.Ball(d, radius=1), size=100)

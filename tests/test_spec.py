@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
+from command_line import written
 from lownoise.errors import SpecError
 from lownoise.spec import read_domain, read_spec
 
@@ -28,12 +29,6 @@ path = "t.csv"
 path = "sub/privacy.ledger"
 dataset = "flights"
 """
-
-
-def written(tmp_path, text):
-    path = tmp_path / "spec.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def test_a_spec_is_the_plan_that_its_code_would_make(tmp_path):

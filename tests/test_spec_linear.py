@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
+from command_line import written
 from lownoise.errors import SpecError
 from lownoise.spec import read_domain, read_spec
 
@@ -42,12 +43,6 @@ mu = 0.5
 """
 UNIVERSE = {"age": 3, "sex": ["F", "M"]}
 RECORDS = [[0.0, "F"], [1.0, "F"], [1.5, "M"]]
-
-
-def written(tmp_path, text):
-    path = tmp_path / "spec.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def planned(tmp_path, text):

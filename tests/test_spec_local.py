@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
+from command_line import written
 from lownoise.errors import SpecError
 from lownoise.spec import read_local, read_spec
 
@@ -34,12 +35,6 @@ attributes = { city = ["A", "B"], sex = 2 }
 kind = "local_dp"
 epsilon = 1
 """
-
-
-def written(tmp_path, text):
-    path = tmp_path / "spec.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def test_a_local_spec_is_the_plan_that_its_code_would_make(tmp_path):

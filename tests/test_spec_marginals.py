@@ -7,6 +7,7 @@ import math
 import pytest
 
 import lownoise as ln
+from command_line import written
 from lownoise.errors import SpecError
 from lownoise.spec import read_domain, read_spec
 
@@ -34,12 +35,6 @@ rho = 0.5
 path = "t.csv"
 """
 SIZES = {"age": 85, "sex": ["F", "M"], "weekly hours": [10, 20.5, 40]}
-
-
-def written(tmp_path, text):
-    path = tmp_path / "spec.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def test_a_spec_is_the_plan_that_its_code_would_make(tmp_path):

@@ -62,6 +62,7 @@ def test_no_odd_sums_prove_less_than_the_farthest_corner(seed):
     assert body.length_up(np.eye(r), np.zeros(r)) >= truth * (1 - 1e-12)
 
 
+@pytest.mark.grid(0, least=3)
 @pytest.mark.parametrize(
     ("k", "r", "order"),
     [(12, 4, 2.0), (9, 3, math.inf), (13, 6, math.inf), (13, 6, 4.0), (12, 9, 2.0)],

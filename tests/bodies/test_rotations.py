@@ -105,7 +105,7 @@ def test_an_average_is_what_turns_leave():
     assert np.allclose(body.rotated.averaged(form), mean, atol=0.1)
 
 
-@pytest.mark.grid(1)
+@pytest.mark.grid(0)
 @pytest.mark.parametrize(
     ("domain", "gap"),
     [

@@ -258,6 +258,7 @@ def test_the_size_of_weights_does_not_matter(seed, order):
         assert bounds[0] == pytest.approx(bounds[1], rel=1e-9)
 
 
+@pytest.mark.grid(0)
 @pytest.mark.parametrize(
     ("order", "left", "by_sums"), [(2.0, 0.081, 0.043), (math.inf, 0.082, 0.033)]
 )

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from drawn import powers as tensors
 from lownoise.engines import SignCoding, Totals
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
@@ -19,13 +20,6 @@ from lownoise.sets.unit_balls.parity import choices
 ORDERS = (2.0, 3.0, math.inf)
 SIZES = [(d, power) for d in (2, 3, 4) for power in (1, 2, 3)] + [(4, 4), (2, 5)]
 RELATIONS = ("substitute", "add_remove")
-
-
-def tensors(rows, power):
-    found = np.ones((len(rows), 1))
-    for _ in range(power):
-        found = np.stack([np.kron(t, x) for t, x in zip(found, rows, strict=True)])
-    return found
 
 
 def every(d, power, radius=1.0):

@@ -8,17 +8,11 @@ import numpy as np
 import pytest
 
 import lownoise as ln
+from drawn import powers as tensors
 from lownoise.errors import DomainError, PlanError, QuestionError
 from lownoise.sets.bodies.harmonics import Harmonics, sphere_moments
 
 ORDERS = (2.0, 3.0, math.inf)
-
-
-def tensors(rows, power):
-    found = np.ones((len(rows), 1))
-    for _ in range(power):
-        found = np.stack([np.kron(t, x) for t, x in zip(found, rows, strict=True)])
-    return found
 
 
 def circle(count, power, radius):

@@ -241,7 +241,7 @@ def test_a_device_that_keeps_less_than_the_budget_is_refused():
 HELD = [m for m in MEMBERS if m.domain.as_image() is not None]
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(0, least=4)
 @pytest.mark.parametrize("member", HELD, ids=lambda m: m.name)
 def test_the_inscribed_ellipsoid_is_in_the_domain(member):
     """Along the singular vectors of the image, half axes of any weights: 200 points of its rim."""

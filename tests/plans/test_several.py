@@ -84,7 +84,7 @@ def test_no_other_split_has_a_smaller_total_error(budget, relation):
 SMALL = {**QUESTIONS, "means": ln.Mean(["age"], ln.Box([0], [0.01]))}
 
 
-@pytest.mark.grid(1)
+@pytest.mark.grid(0)
 @pytest.mark.parametrize("budget", [BUDGETS[0], BUDGETS[3]], ids=str)
 def test_a_question_in_small_units_is_told_what_importance_would_split_evenly(budget):
     own = planned(budget, questions=SMALL)

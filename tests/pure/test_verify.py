@@ -4,6 +4,7 @@
 import copy
 import json
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,15 +17,20 @@ from lownoise.release import codec
 from pure.documents import ASKED, NAMES, plan_of, planned, table
 
 RELEASED = ("k_norm", "recursive", "randomized_response")
-PLANS = {name: plan_of(name) for name in ASKED}
-TEXTS = {f"plan {name}": plan.to_json() for name, plan in PLANS.items()}
-TEXTS |= {f"release {name}": plan.release(table()).to_json() for name, plan in PLANS.items()}
+made = cache(plan_of)
+TEXTS = [f"{kind} {name}" for kind in ("plan", "release") for name in ASKED]
 EDITED = [n for n in TEXTS if n.startswith("plan") or n.removeprefix("release ") in RELEASED]
 # Edits of these leave every promise as it was: names, times, who paid, and a mechanism not taken.
 HARMLESS = {"columns", "missing", "drops_missing", "created", "versions", "spend", "labels"}
 HARMLESS |= {"outside", "name", "categories"}
 # Other evidence proves what it proves: a stated bound that is above that is refused (below).
 HARMLESS |= {"evidence"}
+
+
+@cache
+def text_of(name):
+    kind, own = name.split(" ", 1)
+    return (made(own) if kind == "plan" else made(own).release(table())).to_json()
 
 
 def worse(path, value):
@@ -83,15 +89,15 @@ def test_every_mechanism_is_among_them():
 @pytest.mark.grid(least=8)
 @pytest.mark.parametrize("name", TEXTS)
 def test_an_unedited_file_holds_and_reads_back_exactly(name):
-    verified = ln.verify(TEXTS[name])
+    verified = ln.verify(text_of(name))
     assert verified, [c for c in verified.checks if not c.holds]
     names = [c.name for c in verified.checks]
     assert "noise covers what one record can change" in names
-    own = PLANS[name.split(" ", 1)[1]]
+    own = made(name.split(" ", 1)[1])
     assert f"cost within {own.terms.budget}" in names
     kind = ln.Plan if name.startswith("plan") else ln.Release
-    again = kind.from_json(TEXTS[name])
-    assert again.to_json() == TEXTS[name]
+    again = kind.from_json(text_of(name))
+    assert again.to_json() == text_of(name)
     assert np.array_equal(again.terms.standard_deviation, own.standard_deviation)
     assert own.verify()
 
@@ -99,7 +105,7 @@ def test_an_unedited_file_holds_and_reads_back_exactly(name):
 @pytest.mark.grid(6, least=4)
 @pytest.mark.parametrize("name", EDITED)
 def test_every_edit_is_noticed_and_where_it_matters_a_mended_digest_does_not_help(name):
-    document = json.loads(TEXTS[name])
+    document = json.loads(text_of(name))
     for path, value in leaves(document):
         if "radial" in name and any(isinstance(i, int) and i % 5 > 0 for i in path):
             continue  # of long lists every fifth place
@@ -136,7 +142,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "path", "value"), WRONG)
 def test_noise_that_no_plan_has_is_one_clear_line(name, path, value):
-    document = json.loads(TEXTS[f"plan {name}"])
+    document = json.loads(text_of(f"plan {name}"))
     text = put(document, ("terms", "noise", *path), value, mended=True)
     with pytest.raises(FileError) as refusal:
         ln.Plan.from_json(text)
@@ -144,9 +150,9 @@ def test_noise_that_no_plan_has_is_one_clear_line(name, path, value):
     assert refused(text)
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", ASKED)
 def test_noise_that_was_made_smaller_throughout_is_still_noticed(name):
-    document = json.loads(TEXTS[f"plan {name}"])
+    document = json.loads(text_of(f"plan {name}"))
     noise = document["terms"]["noise"]
     for level in noise.get("levels", [noise]):
         if "scale" in level:
@@ -193,7 +199,7 @@ def test_a_comparison_that_flatters_the_mechanism_does_not_hold():
 
 
 def test_reports_that_no_rows_can_have_given_are_refused():
-    document = json.loads(TEXTS["release randomized_response"])
+    document = json.loads(text_of("release randomized_response"))
     for integers in (["31", "0", "0", "0"], ["-1", "31", "0", "0"], ["30", "0", "0"]):
         document["integers"] = integers
         document["digest"] = codec.digest(document)
@@ -204,8 +210,8 @@ def test_reports_that_no_rows_can_have_given_are_refused():
 
 def test_a_document_of_another_kind_names_its_own():
     for kind, other, text in [
-        (ln.Plan, "release", TEXTS["release laplace"]),
-        (ln.Release, "plan", TEXTS["plan laplace"]),
+        (ln.Plan, "release", text_of("release laplace")),
+        (ln.Release, "plan", text_of("plan laplace")),
     ]:
         with pytest.raises(FileError, match=other) as refusal:
             kind.from_json(text)
@@ -225,12 +231,12 @@ def test_one_plan_and_one_release_read_every_question_and_noise(question, noise)
 
 
 def test_files_are_verified_by_path_and_by_command(tmp_path):
-    PLANS["recursive"].save(tmp_path / "plan.json")
+    made("recursive").save(tmp_path / "plan.json")
     assert ln.verify(tmp_path)
     done = run(tmp_path, "verify", "plan.json")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Everything holds." in done.stdout
-    (tmp_path / "plan.json").write_text(TEXTS["plan recursive"].replace("0.7", "0.6"))
+    (tmp_path / "plan.json").write_text(text_of("plan recursive").replace("0.7", "0.6"))
     done = run(tmp_path, "verify", "plan.json")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1

@@ -19,6 +19,7 @@ from lownoise.numbers.normals import normals
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import AbstractShape, DiagonalShape
+from shapes.test_diagonal import factor
 
 SIGN = 2**63
 TABLE = 2**47  # smaller tails are beyond the table
@@ -117,14 +118,6 @@ class Rows(AbstractShape):
         copy, own = divmod(index, len(self.B))
         columns = np.flatnonzero(self.B[own])
         return columns + copy * len(self.B), self.B[own, columns]
-
-
-def factor(shape):
-    L = np.zeros((shape.dimension, shape.dimension))
-    for i in range(shape.dimension):
-        columns, entries = shape.row(i)
-        L[i, columns] = entries
-    return L
 
 
 @functools.cache

@@ -58,12 +58,14 @@ PARTS = (0.5, 0.9, 1.2, 3.0)
 TINY = 1e-17
 
 
+@pytest.mark.grid(0, least=2)
 @pytest.mark.parametrize("asked", ASKED, ids=str)
 def test_what_is_found_is_least_of_those_near(asked: tuple[int, float, float]) -> None:
     _, own = found(*asked)
     assert shortfall(own, *asked[1:]) < SURE
 
 
+@pytest.mark.grid(0, least=2)
 @pytest.mark.parametrize("asked", ASKED, ids=str)
 def test_what_errs_more_is_told(asked: tuple[int, float, float]) -> None:
     """Of noise that is as private: never less than what it has above the least, to 10⁻⁷ of it."""

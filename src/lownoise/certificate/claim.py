@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
@@ -108,6 +109,11 @@ class Claim:
     shape: AbstractShape
     center: Vector
     dual: AbstractDual
+
+    @cached_property
+    def proved(self) -> Certificate:
+        """The certificate, computed once, for who compares claims; `verify` computes it again."""
+        return self.certificate()
 
     def certificate(self) -> Certificate:
         """Return both bounds, rounded outward.

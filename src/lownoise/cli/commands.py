@@ -8,10 +8,12 @@ import json
 import sys
 import warnings
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Annotated, NoReturn, TextIO
 
 import typer
+from typer.main import get_command
 
 from lownoise.cli.accounts import ledger_app
 from lownoise.cli.inverse import budget_for, size_for
@@ -37,11 +39,7 @@ from lownoise.cli.together import together
 from lownoise.errors import FileError, LownoiseError, ReadingNotice
 from lownoise.errors.credentials import bare
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(local_app, name="local")
 
@@ -70,6 +68,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 _NEW_ANSWERS = "--answers a new file"
 # what no command takes: typer names only one kind of it, a value that is wrong
 _Misuse: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
+_commands = cache(get_command)  # an `app` itself would read all signatures anew at every call
 
 
 def main() -> None:
@@ -81,7 +80,7 @@ def main() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("always", ReadingNotice)
             warnings.showwarning = notice
-            status = app(prog_name="lownoise", standalone_mode=False)
+            status = _commands(app)(prog_name="lownoise", standalone_mode=False)
             sys.stdout.flush()
             sys.exit(status)
     except LownoiseError as error:

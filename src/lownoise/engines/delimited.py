@@ -21,7 +21,7 @@ import numpy as np
 from lownoise.engines.blocks import LARGEST, alike, blocks
 from lownoise.engines.cells import columns_of, decoded, dialect_of, first_record, records
 from lownoise.engines.duckdb import registered
-from lownoise.engines.folds import AbstractFold, Batch
+from lownoise.engines.folds import AbstractFold, Batch, floats_of
 from lownoise.engines.frames import ArrowRows
 from lownoise.engines.parts import Part, fold
 from lownoise.engines.source import AbstractSource, require
@@ -275,7 +275,7 @@ def numbers_of(texts: Any) -> Vector:  # noqa: ANN401
         with suppress(pa.ArrowInvalid):  # it takes no spaces, no words and no other base
             own = pc.cast(own, pa.float64())
             break
-    floats: Vector = own.to_numpy(zero_copy_only=False)
+    floats = floats_of(own)
     if known.all():
         return floats
     odd = pc.filter(texts, pa.array(~known)).dictionary_encode("encode")

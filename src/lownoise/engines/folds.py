@@ -280,6 +280,17 @@ class Folds(AbstractTurns):
         return {place: partial(_taken, turns) for place, turns in enumerate(every) if turns}
 
 
+def floats_of(column: Any) -> Vector:  # noqa: ANN401 (pyarrow has no types)
+    """Return the numbers of an Arrow array of doubles, null as NaN, shape (n,).
+
+    Where no cell is null, its own memory: Arrow's way to numpy loads pandas, if there is one.
+    """
+    if column.null_count or not len(column):
+        found: Vector = column.to_numpy(zero_copy_only=False)
+        return found
+    return np.frombuffer(column.buffers()[1], np.float64)[column.offset :][: len(column)]
+
+
 def _taken(turns: Iterable[Turn], column: Vector) -> None:
     for turn in turns:
         turn(column)

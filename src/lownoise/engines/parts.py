@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.folds import Batch, InTurn
+from lownoise.engines.folds import Batch, InTurn, floats_of
 from lownoise.engines.source import AbstractSource
 from lownoise.numbers.readable import brief
 from lownoise.numbers.threads import processors
@@ -441,9 +441,7 @@ def _batch(
     import pyarrow as pa
 
     def floats(name: str) -> Vector:
-        own = read(name).cast(pa.float64(), safe=False)
-        found: Vector = own.to_numpy(zero_copy_only=False)  # null becomes NaN
-        return found
+        return floats_of(read(name).cast(pa.float64(), safe=False))
 
     columns = InTurn(floats, numbers)
     return Batch(columns if in_turn else list(columns), [read(name) for name in texts])

@@ -138,7 +138,7 @@ def _sums(
     if isinstance(kept, SymmetricBox):
         return SymmetricBox(frozen(weights * kept.half_width))
     found = solve(kept, order=order, weights=weights, queries=chosen.embed, rtol=rtol)
-    return SymmetricBox(np.array([found.claim.certificate().upper]))
+    return SymmetricBox(np.array([found.claim.proved.upper]))
 
 
 def checked_weights(weights: ArrayLike | str | None, question: Mean) -> Vector:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _PRECISIONS = (192, 512, 2048, 8192)  # bits, until the ball is narrow
 _NARROW = 2.0**-70  # relative
+_NEARBY = 2.0**-44  # relative
 _LEAST_PARAMETER = 2.0**-200
 _GREATEST_PARAMETER = 2.0**200
 
@@ -75,6 +76,7 @@ def parameter_down(epsilon: float, delta: float) -> float:
     )
 
 
+@lru_cache(maxsize=256)
 def epsilon_up(mu: float, delta: float) -> float:
     """Return the least float ε for which a release of parameter `mu` is surely (ε, delta)-private.
 
@@ -86,11 +88,27 @@ def epsilon_up(mu: float, delta: float) -> float:
         return 0.0
     # ε = μ²/2 + μ√(2 ln(1/δ)) always suffices (BS16 via 002, Lemma 12)
     enough = mul_up(mu, up(mu / 2 + up(math.sqrt(2) * math.sqrt(up(-math.log(delta))) * 1.001)))
-    return up(last_true(lambda epsilon: not _delta(mu, epsilon) <= delta, 2.0**-1000, enough))
+    near = last_true(lambda epsilon: _about(mu, epsilon) > delta, 2.0**-1000, enough)
+    return up(last_true(lambda epsilon: not _delta(mu, epsilon) <= delta, 2.0**-1000, enough, near))
 
 
-def last_true(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the greatest positive float in [low, high) where a falling predicate holds."""
+def _about(mu: float, epsilon: float) -> float:
+    """Return δ(epsilon; mu) as floats have it: where to look first, and no bound."""
+    half, ratio, root = mu / 2, epsilon / mu, math.sqrt(2)
+    left = math.exp(min(epsilon, 700.0)) * math.erfc((ratio + half) / root)
+    return (math.erfc((ratio - half) / root) - left) / 2
+
+
+def last_true(
+    holds: Callable[[float], bool], low: float, high: float, near: float | None = None
+) -> float:
+    """Return the greatest positive float in [low, high) where a falling predicate holds.
+
+    Any `near` leads to the same one, the nearer the sooner.
+    """
+    for at in () if near is None else (near * (1 - _NEARBY), near * (1 + _NEARBY)):
+        if low < at < high:
+            low, high = (at, high) if holds(at) else (low, at)
     while low > 0 and high / low > 4:  # noqa: PLR2004 (halve exponents first)
         middle = math.sqrt(low) * math.sqrt(high)
         low, high = (middle, high) if holds(middle) else (low, middle)

@@ -49,7 +49,7 @@ def ball_solution(body: Any, asked: Asked) -> Solution:  # noqa: ANN401 (an orac
     shape = known.shape(*found)
     shape = shape.scaled(body.radius_up(shape))
     claim = asked.claim(body, None, shape, dual)
-    done = claim.certificate().gap <= asked.rtol
+    done = claim.proved.gap <= asked.rtol
     return Solution(claim, SOLVED if done else NEAR, 1)
 
 

@@ -83,9 +83,9 @@ def image_solution(body: ImageBody, asked: Asked) -> Solution:
     # a lower triangle whose product with its transpose is F diag(1/y) Fᵀ
     shape = DenseShape(lower_triangle((columns / np.sqrt(found.coefficients)[:, None]).T))
     claim = _image_claim(body, asked, frame, shape, found)
-    if claim.certificate().gap > asked.rtol:
+    if claim.proved.gap > asked.rtol:
         claim = _leaning(claim, images)
-    gap = claim.certificate().gap
+    gap = claim.proved.gap
     most = _MOST_FITTED if signed(body) is not None else math.inf if gap > _LITTLE else _MOST_NEAR
     if gap > asked.rtol and len(columns) <= most:
         claim = _tight(_better_proved(claim, columns, rows, unit, asked.rtol), rows)
@@ -105,7 +105,7 @@ def _diagonal_image(body: ImageBody, asked: Asked) -> Solution:
         found = _separate(size / unit, body.base, asked, unit)
     shape = DiagonalShape(np.abs(body.factor) / np.sqrt(found.coefficients))
     claim = _image_claim(body, asked, None, shape, found)
-    if unit and size.size <= _MOST_TRIED and claim.certificate().gap > asked.rtol:
+    if unit and size.size <= _MOST_TRIED and claim.proved.gap > asked.rtol:
         claim = _better_proved(claim, np.diag(body.factor), asked.rows, unit, asked.rtol)
         claim = _tight(claim, asked.rows) if isinstance(claim.shape, DenseShape) else claim
     return Solution(claim, honest(found.status, claim, asked.rtol), found.rounds)
@@ -170,7 +170,7 @@ def _leaning(claim: Claim, images: Vector) -> Claim:
         means = np.clip(more * alike[first], -1.0, 1.0)
         means[first] = 1.0
         other = replace(claim, dual=SignsDual(frozen(means), c))
-        claim = max(claim, other, key=lambda own: own.certificate().lower)
+        claim = max(claim, other, key=lambda own: own.proved.lower)
     return claim
 
 
@@ -198,14 +198,14 @@ def _better_proved(
             return claim
         points, factor = found
         other = replace(claim, dual=points)
-        if other.certificate().lower > claim.certificate().lower:
+        if other.proved.lower > claim.proved.lower:
             claim = other
         if factor is not None:
             least = replace(claim, shape=DenseShape(unit * factor))
-            if least.certificate().upper < claim.certificate().upper:
+            if least.proved.upper < claim.proved.upper:
                 claim = least
         # what is left of the evidence is at most `near`, and takes as long again
-        if columns.size > _MANY or not rtol < claim.certificate().gap < _WITHIN * _NEARLY:
+        if columns.size > _MANY or not rtol < claim.proved.gap < _WITHIN * _NEARLY:
             break
     return claim
 
@@ -221,7 +221,7 @@ def _summed(claim: Claim, columns: Vector, images: Vector) -> Claim:
     assert isinstance(claim.body, ImageBody)  # noqa: S101 (the caller made it)
     k, r = columns.shape
     y, c = claim.body.multipliers, claim.dual.query_weights
-    if not r < k <= _MOST_SUMMED or claim.certificate().gap <= _LITTLE or y is None:
+    if not r < k <= _MOST_SUMMED or claim.proved.gap <= _LITTLE or y is None:
         return claim
     try:
         found, precision = least_sums(images / np.max(np.abs(images)), y, claim.order, c)
@@ -230,14 +230,14 @@ def _summed(claim: Claim, columns: Vector, images: Vector) -> Claim:
     root = np.linalg.solve(np.linalg.cholesky(precision), columns)
     shape = DenseShape(lower_triangle(root.T))
     other = replace(claim, body=claim.body.with_multipliers(found), shape=shape)
-    return other if other.certificate().upper < claim.certificate().upper else claim
+    return other if other.proved.upper < claim.proved.upper else claim
 
 
 def _tight(claim: Claim, asked: Vector) -> Claim:
     """Return the claim with its ellipsoid shrunk to what covers the body, as far as is proved."""
     assert isinstance(claim.shape, DenseShape)  # noqa: S101 (what framed images have)
     size = order_norm(np.linalg.norm(asked @ claim.shape.factor, axis=1), claim.order)
-    ratio = claim.certificate().upper / size if size else 1.0
+    ratio = claim.proved.upper / size if size else 1.0
     return replace(claim, shape=claim.shape.scaled(ratio)) if 0 < ratio < 1 else claim
 
 

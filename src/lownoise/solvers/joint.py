@@ -97,7 +97,7 @@ def joint_solution(body: JointBody, asked: Asked) -> Solution:
         claim = asked.claim(body, frame, shape, dual, _standing(body, parts))
         sides.steps += sum(part.solution.iterations for part in parts)
         stopped = any(part.solution.status == INTERRUPTED for part in parts)
-        proof = claim.certificate()
+        proof = claim.proved
         sides.prove(proof.lower, dual)
         sides.cover(proof.upper, claim)
         if stopped or sides.met or not body.counted:

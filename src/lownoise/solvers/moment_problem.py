@@ -171,6 +171,7 @@ _LARGE = 256.0  # an order as good as infinite, whose gradient is known
 _REPEATS = 6  # of masses and weights in turn
 _LARGEST = 500_000  # entries of a list, beyond which weights are those of the noise
 _FAINT = 1e-12
+_SAME = 1e-12  # of a variance: what it has in another unit
 
 
 @final
@@ -217,6 +218,7 @@ class Weighed:
             self.places = np.append(self.places, known.dimension)
             unit = np.append(unit, body.count)
             self.away = body.origin[known.squares] / known.scale[known.squares]
+        self._found: tuple[Vector, Vector, Vector, Vector] | None = None  # the last masses
         self.unit = unit
         self.kept = np.append(np.arange(d), known.products)
         self.weights = asked.weights
@@ -266,7 +268,15 @@ class Weighed:
         return self.objective(found.variances)[0] + math.log(self.body.radius_up(self.shape(found)))
 
     def _masses(self, points: Vector, variances: Vector) -> tuple[Vector, Vector]:
-        """Return the best masses on some records or pairs, and weights on the answers."""
+        """Return the best masses on some records or pairs, and weights on the answers.
+
+        Enlarged noise has the same, which are not sought again.
+        """
+        shape = variances / np.max(variances)
+        if self._found is not None:
+            known, alike, *found = self._found
+            if known is points and np.allclose(shape, alike, rtol=_SAME, atol=0.0):
+                return found[0], found[1]
         q = conjugate(self.order)
         c = np.ones(variances.size)
         if math.isfinite(q):
@@ -281,7 +291,8 @@ class Weighed:
             if again:
                 c = np.maximum(shares / np.max(shares), _FAINT) ** (1 / q)
         assert masses is not None  # noqa: S101 (there is a round)
-        return masses, c / order_norm(c, q)
+        self._found = points, shape, masses, c / order_norm(c, q)
+        return self._found[2:]
 
     def dual_noise(self, points: Vector, variances: Vector) -> Precisions:
         """Return the noise that belongs to the best masses on some pairs."""

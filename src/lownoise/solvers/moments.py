@@ -334,5 +334,5 @@ def moment_solution(body: AbstractOracleBody, asked: Asked) -> Solution:
     except KeyboardInterrupt:
         status, dual = INTERRUPTED, weighed.some_evidence(points)
     claim = asked.claim(body, None, shape, dual)
-    done = claim.certificate().gap <= asked.rtol
+    done = claim.proved.gap <= asked.rtol
     return Solution(claim, status if done or status == INTERRUPTED else _COARSE, rounds)

@@ -62,16 +62,16 @@ def oracle_solution(body: AbstractOracleBody, asked: Asked) -> Solution:
         ones = frozen(np.ones(asked.weights.size))
         return asked.nothing(body, frame, OracleDual(body.seeds[:1], frozen(np.ones(1)), ones))
     best = _found(body, asked, frame, 1.0)
-    certificate = best.claim.certificate()
+    certificate = best.claim.proved
     loose = isinstance(body, OracleDifferences) and not body.program.bounds_differences
     if loose and certificate.gap > asked.rtol and best.status != INTERRUPTED:
         # twice the least ellipsoid around the set itself may be proved to be smaller
         try:
             twice = _found(OracleBody(body.program, body.pivots, body.step), asked, frame, 2.0)
             other = replace(best.claim, shape=twice.claim.shape)
-            if other.certificate().upper < certificate.upper:
+            if other.proved.upper < certificate.upper:
                 best = Solution(other, twice.status, best.iterations + twice.iterations)
-                certificate = other.certificate()
+                certificate = other.proved
         except KeyboardInterrupt:
             best = replace(best, status=INTERRUPTED)
     stuck = best.status in (SOLVED, STUCK)

@@ -114,13 +114,13 @@ def point_solution(body: AbstractPointBody, asked: Asked) -> Solution:
     )
     claim = asked.claim(body, frame, DenseShape(outcome.factor), dual, center)
     done = outcome.status in (SOLVED, STUCK) and not pairs and not body.moves
-    if done and _flat(outcome.factor) and claim.certificate().gap > asked.rtol:
+    if done and _flat(outcome.factor) and claim.proved.gap > asked.rtol:
         other = beside_a_cross(problem, coordinates, rtol=asked.rtol)
         dual = PointDual(
             kept[other.indices], frozen(other.weights), frozen(other.query_weights), independent
         )
         least = asked.claim(body, frame, DenseShape(other.factor), dual, center)
-        if (gap := least.certificate().gap) < claim.certificate().gap:
+        if (gap := least.proved.gap) < claim.proved.gap:
             steps = outcome.iterations + other.iterations
             return Solution(least, SOLVED if gap <= asked.rtol else other.status, steps)
     return Solution(claim, outcome.status, outcome.iterations)

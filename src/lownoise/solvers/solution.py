@@ -282,7 +282,7 @@ class Asked:
 
 def honest(status: str, claim: Claim, rtol: float) -> str:
     """Return the status, saying where ellipsoids of another form may do better."""
-    return NEAR if status == SOLVED and claim.certificate().gap > rtol else status
+    return NEAR if status == SOLVED and claim.proved.gap > rtol else status
 
 
 def lower_triangle(factor: Vector) -> Vector:

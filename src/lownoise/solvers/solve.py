@@ -137,16 +137,16 @@ def section_solution(body: SectionBody, asked: Asked) -> Solution:
     if oracle is not None and not oracle.searched:
         return _by_extremes(body, oracle, asked)
     found = _by_quadratics(body, asked, frame, none)
-    own = found.claim.certificate()
+    own = found.claim.proved
     if found.status == INTERRUPTED or own.gap <= asked.rtol:
         return found
     found = _turned(found, asked, frame)
-    own = found.claim.certificate()
+    own = found.claim.proved
     if oracle is None or own.gap <= max(asked.rtol, _TURNED):
         return found
     assert isinstance(found.claim.body, SectionBody)  # noqa: S101 (with multipliers)
     other = _by_extremes(found.claim.body, oracle, asked)
-    proof = other.claim.certificate()
+    proof = other.claim.proved
     best = other.claim if proof.upper < own.upper else found.claim
     best = replace(best, dual=(other if proof.lower > own.lower else found).claim.dual)
     return Solution(
@@ -193,10 +193,10 @@ def _turned(found: Solution, asked: Asked, frame: Frame) -> Solution:
     least = generate(problem, PointVertices(points, moves=body.moves), rtol=asked.rtol)
     center = least.cover_weights @ points[least.cover_indices] if body.moves else claim.center
     form = least.factor @ least.factor.T
-    upper = claim.certificate().upper
+    upper = claim.proved.upper
     for own, at in ((body.rotated.averaged(form), body.rotated.along(center)), (form, center)):
         other = replace(claim, shape=DenseShape(np.linalg.cholesky(own)), center=frozen(at))
-        proved = other.certificate()
+        proved = other.proved
         if proved.upper < upper:
             claim, upper = other, proved.upper
         if proved.gap <= max(asked.rtol, _TURNED):
@@ -227,7 +227,7 @@ def ball_solution(body: TensorBall, asked: Asked) -> Solution:
     found = rotated(body, asked.order, asked.rtol, heard)
     shape = DiagonalShape(found.deviations)
     claims = [alike.claim(body, None, shape, dual) for dual in found.duals]
-    claim = max(claims, key=lambda each: each.certificate().lower)
+    claim = max(claims, key=lambda each: each.proved.lower)
     return Solution(claim, honest(found.status, claim, asked.rtol), found.rounds)
 
 

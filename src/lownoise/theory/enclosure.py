@@ -151,7 +151,7 @@ def _enclosure(
     much it covers too little or too much: √tr_{p/2}(ωLMLᵀω) of the one that is returned is
     `certificate.upper`.
     """
-    certificate = found.claim.certificate()
+    certificate = found.claim.proved
     seen = shape if asked.queries is None else shape.mapped(asked.queries)
     cost = order_norm(asked.weights * seen.deviations(), asked.order)
     return Enclosure(
