@@ -62,13 +62,13 @@ _PAIR = re.compile(
 _ALWAYS = re.compile(
     r"(?:pass(?:word|phrase|wd|code)|pwd|(?:client|app)secret|sharedaccesssignature|"
     r"(?:account|access|api|secret|shared|private|signing|encryption|storage)key(?:id)?|"
-    r"(?:access|session|security|auth|refresh|bearer|sas|id|motherduck)token|"
-    r"(?:db|user)pass|(?:amz|goog)(?:signature|credential))s?[0-9]*\Z|"
-    r"accountkey|clientsecret"  # Spark's have a host behind
+    r"(?:access|session|security|auth|refresh|bearer|sas|id|motherduck|private|vault)token|"
+    r"(?:db|user)pass|apimsubscriptionkey|(?:amz|goog)(?:signature|credential))s?[0-9]*\Z|"
+    r"accountkey|clientsecret|fsazuresas"  # Spark's have a host behind
 )
 _OF_COLUMNS_TOO = {
     *("pass", "token", "tokens", "sig", "signature", "secret", "secrets", "sas"),
-    *("credential", "credentials"),
+    *("credential", "credentials", "jwt"),
 }
 _IN_QUERIES = {"key", "code", "auth"}
 _HEADERS = re.compile(r"authorization\Z")
