@@ -3,6 +3,7 @@
 
 import json
 import math
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from lownoise.engines.queries import TableQuery, totals_query
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
 from lownoise.noise import AdditiveMechanism, GaussianNoise
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release import codec
 from lownoise.release.codec import drafted, write
 from lownoise.release.release import Release
 
@@ -195,6 +197,30 @@ def test_a_release_reads_back_exactly(relation, tmp_path):
     for damage in (text[:-9], text.replace('"integers"', '"x"'), text.replace("/2", "/9", 1)):
         with pytest.raises(FileError):
             Release.from_json(damage)
+
+
+def test_one_program_at_a_time_decides_what_a_file_takes_the_place_of(tmp_path, monkeypatch):
+    """Else two releases that take the place of one plan both find the plan, and one is lost."""
+    fcntl = pytest.importorskip("fcntl")
+    made, lost, seen = plan(), codec._lost, []
+
+    def asked(own):
+        folder = os.open(tmp_path, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            seen.append(own)
+        finally:
+            os.close(folder)
+        return lost(own)
+
+    made.save(tmp_path / "p.json")
+    monkeypatch.setattr(codec, "_lost", asked)
+    made.release(table(mixed())).save(tmp_path / "p.json")
+    assert seen == [tmp_path / "p.json"]
+    with pytest.raises(FileError, match="is a release"):  # and the lock was left
+        made.save(tmp_path / "p.json")
+    assert len(seen) == 2
 
 
 def test_no_file_takes_the_place_of_what_cannot_be_made_again(tmp_path):

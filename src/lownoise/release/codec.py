@@ -13,7 +13,7 @@ import json
 import os
 import re
 import secrets
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, TypeVar, final
 
@@ -250,16 +250,30 @@ def _take_place(draft: Path, own: Path, *, overwrite: bool | None) -> None:
     try:
         os.link(draft, own)  # of two that write at once the second finds the first
     except OSError:  # something is there, or the disk has no links
-        kept = _lost(own)
-        may = kept is None or (overwrite and kept == _RELEASE)
-        if not may and draft.read_bytes() != own.read_bytes():
-            also = ", or overwrite=True" if overwrite is False and kept == _RELEASE else ""
-            raise FileError(
-                f"file={own} is {kept}, which cannot be made again; give a new path{also}"
-            ) from None
-        draft.replace(own)
+        with _alone(own.parent):
+            kept = _lost(own)
+            may = kept is None or (overwrite and kept == _RELEASE)
+            if not may and draft.read_bytes() != own.read_bytes():
+                also = ", or overwrite=True" if overwrite is False and kept == _RELEASE else ""
+                raise FileError(
+                    f"file={own} is {kept}, which cannot be made again; give a new path{also}"
+                ) from None
+            draft.replace(own)
     else:
         draft.unlink()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let one program at a time replace a file of a folder, where the system locks folders."""
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError):  # Windows, and some shared disks
+            import fcntl
+
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 def _lost(own: Path) -> str | None:
