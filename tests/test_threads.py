@@ -40,11 +40,21 @@ def test_what_is_made_comes_in_the_order_of_items_however_long_each_takes():
     assert list(in_order(made, range(20))) == [-item for item in range(20)]
 
 
-def test_items_are_taken_few_at_a_time_and_one_alone_by_the_calling_thread():
-    taken = []
-    found = in_order(lambda item: item, (taken.append(i) or i for i in range(100)))
-    for done, _ in enumerate(found):
-        assert len(taken) <= done + 1 + 4 + 1
+@pytest.mark.parametrize("ahead", [1, 7])
+def test_items_are_taken_few_at_a_time_and_one_alone_by_the_calling_thread(ahead):
+    """So many are made while the first takes long, and no more are kept at any time."""
+    taken, made = [], threading.Semaphore(0)
+
+    def make(item):
+        if item:
+            made.release()
+            return item
+        return [made.acquire(timeout=60) for _ in range(3 + ahead)]  # of the others, all ahead
+
+    items = (taken.append(i) or i for i in range(100))
+    for done, found in enumerate(in_order(make, items, ahead)):
+        assert found == done or all(found)
+        assert len(taken) <= done + 4 + ahead
     assert list(in_order(lambda _: threading.get_ident(), [0])) == [threading.get_ident()]
     assert not list(in_order(abs, []))
 

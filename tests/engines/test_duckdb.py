@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from lownoise.engines.counts import records_query
+from lownoise.engines.duckdb import connected
 from lownoise.engines.opening import opened, source_of
 from lownoise.engines.source import Columns
 from lownoise.engines.tables import UnitTable
@@ -58,7 +59,11 @@ def test_our_own_connection_makes_several_batches_ahead_and_a_user_s_is_left_as_
     assert list(opened(user.table("held"), Columns(["x"])).batches(["x"]))
     assert user.con.execute(setting).fetchone() == before
     ours = source_of(UnitTable(rows, PrivacyUnit("u", 3)), ["x"]).connection.con
-    assert ours.execute(setting).fetchone() == ("61.0 MiB",)  # 64 MB
+    assert connected().con.execute(setting).fetchone() == ("61.0 MiB",)  # 64 MB
+    assert ours.execute(setting).fetchone() == ("488.2 MiB",)  # 512 MB, of units
+    users = UnitTable(user.table("held"), PrivacyUnit("x", 3))
+    assert list(source_of(users, ["x"]).batches(["x"]))
+    assert user.con.execute(setting).fetchone() == before
 
 
 def test_another_query_on_the_connection_cuts_no_rows_off():

@@ -40,6 +40,8 @@ _ODD = rf"^((?i:{'|'.join(WORDS)})$|[ \t\n\v\f\r]*0[xXbB])"
 NO_BAR = "SET enable_progress_bar = false"
 # several batches: with less, 1 MB by default, its threads would wait until each has been taken
 _AHEAD = "SET streaming_buffer_size = '64MB'"
+# where rows of units are sorted, and made again one by one as soon as it is full
+_FAR_AHEAD = "SET streaming_buffer_size = '512MB'"
 _ONE_AT_A_TIME = Lock()  # of our own queries, on connections of users
 
 
@@ -94,6 +96,8 @@ class DuckSource(AbstractSource):
         """Return the first rows of each unit, which the engine numbers in every query's own run."""
         import ibis
 
+        if not self.shared:
+            self.connection.con.execute(_FAR_AHEAD)
         names = order_of(unit, columns)
         # floats as they are ordered and read, so that a sort carries each of them once
         floats = {n: _ordered(self.rows[n]) for n in names if self.rows[n].type().is_floating()}

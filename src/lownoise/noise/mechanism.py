@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 SHOWN = 2.0**-7  # of a deviation: more than that rounding of records may not move an answer by
 _FEW_RECORDS = 2**14
+_AHEAD = 7  # pieces that may wait for one that takes long
 
 
 @final
@@ -162,8 +163,11 @@ class AdditiveMechanism:
             # integers of Python become 64-bit ones, or raise, as where they are assigned
             return piece.start, np.add(exact, noise, out=whole, casting="unsafe")
 
-        made = in_order if orderless(randomness) else map
-        yield from made(noisy, self.totals.pieces)
+        if not orderless(randomness):
+            yield from map(noisy, self.totals.pieces)
+            return
+        # in the room they take none of their own
+        yield from in_order(noisy, self.totals.pieces, ahead=1 if room is None else _AHEAD)
 
     def answers(self, integers: Sequence[int]) -> Vector:
         """Return the released answers, shape (m,)."""

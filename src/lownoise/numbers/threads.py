@@ -24,7 +24,7 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+def in_order(work: Callable[[T], R], items: Iterable[T], ahead: int = 1) -> Iterator[R]:
     """Yield what is made of each item, in order; few more than are being made are kept.
 
     One item alone is the calling thread's. What is quiet there is quiet in all threads.
@@ -32,6 +32,8 @@ def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     Args:
         work: what is made of one, in any thread.
         items: taken one by one, in the calling thread.
+        ahead: how many more are kept than there are threads. While one takes long, the others make
+            these, and then wait.
 
     Examples:
         >>> list(in_order(abs, [3, -4, 5]))
@@ -47,7 +49,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     with ThreadPoolExecutor(threads) as pool:
         for item in chain(first, rest):
             waiting.append(pool.submit(copy_context().run, work, item))
-            if len(waiting) > threads:
+            if len(waiting) >= threads + ahead:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

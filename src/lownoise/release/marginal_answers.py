@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 1 << 16  # cells that are put together at once, in the cache
 _MANY = 1 << 20  # cells that are worth threads
+_AHEAD, _HELD = 7, 1 << 23  # runs that may wait for one that takes long, of so many cells
 
 
 @final
@@ -126,8 +127,12 @@ class MarginalAnswers:
             tables = map(frozen, map(np.asarray, self._marginals(sets)))
             return list(zip(names, tables, strict=True))
 
-        made = in_order if question.cells > _MANY else map
-        return itertools.chain.from_iterable(made(read, runs()))
+        if question.cells <= _MANY:
+            return itertools.chain.from_iterable(map(read, runs()))
+        sizes = [a.size for a in question.attributes]
+        largest = max(math.prod(sizes[i] for i in chosen) for chosen in question.sets())
+        ahead = max(min(_AHEAD, _HELD // largest), 1)
+        return itertools.chain.from_iterable(in_order(read, runs(), ahead))
 
     def interval(self, *names: str, level: float = 0.95) -> tuple[Vector, Vector]:
         """Return the ends of an interval for each cell of a marginal, arrays like `marginal`.
