@@ -9,7 +9,7 @@ import json
 import os
 import resource
 import signal
-import sqlite3  # noqa: F401 (which opens nothing, so that no child has to import it)
+import sqlite3  # which opens nothing, so that no child has to import it
 import sys
 from pathlib import Path
 
@@ -76,6 +76,22 @@ class Steps:
         return run
 
 
+class Died(BaseException):
+    """What ends a process, at a statement."""
+
+
+class Dying(sqlite3.Connection):
+    """A connection that has so many statements left."""
+
+    left = 0
+
+    def execute(self, *given):
+        Dying.left -= 1
+        if Dying.left == 0:
+            raise Died
+        return super().execute(*given)
+
+
 def die():
     """Die as of `kill -9`."""
     os.kill(os.getpid(), signal.SIGKILL)
@@ -136,3 +152,10 @@ def heard(started):
     with reader:
         said = [json.loads(line) for line in reader if line.endswith("\n")]
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), said
+
+
+def must(job):
+    """Do `job` in a child, which ends well, and return what it said last."""
+    code, said = heard(child(job))
+    assert code == 0, said
+    return said[-1]

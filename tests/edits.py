@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every value of a document, and another one in its place: what a file must not let pass."""
 
+import json
+
+
+def edited(plan, change):
+    """Return a plan's document whose terms were changed."""
+    document = json.loads(plan.to_json())
+    change(document["terms"])
+    return json.dumps(document)
+
 
 def leaves(node, path=()):
     """Return each value of a document that holds no others, with the way to it."""

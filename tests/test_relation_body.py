@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from edits import edited
 from lownoise import report
 from lownoise.engines import ClampingCoding, Coding, ListCoding, TotalsQuery
 from lownoise.errors import DomainError, FileError, LownoiseError, PlanError, TableError
@@ -386,12 +387,6 @@ def test_a_file_says_it_all(case):
     assert again.cost.mu == plan.cost.mu
     assert ln.verify(plan.to_json())
     assert isinstance(json.loads(plan.to_json())["terms"]["relation"]["change"], dict)
-
-
-def edited(plan, change):
-    document = json.loads(plan.to_json())
-    change(document["terms"])
-    return json.dumps(document)
 
 
 EDITS = {

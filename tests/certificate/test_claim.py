@@ -31,6 +31,17 @@ def test_it_proves_what_it_states(name):
     assert (found.lower, found.upper) == (proof.lower, proof.upper)
 
 
+def test_it_is_proved_once_and_verifying_it_proves_it_again(monkeypatch):
+    proof = PROOFS["a workload"]
+    claim = proof.claim
+    assert claim.proved is claim.proved
+    assert (claim.proved.lower, claim.proved.upper) == (proof.lower, proof.upper)
+    monkeypatch.setattr(type(claim.dual), "least", lambda *_: 0.0)
+    assert claim.proved.lower == proof.lower > 0
+    with pytest.raises(PlanError, match=r"its evidence proves 0\.0 to"):
+        proof.verify()
+
+
 @every_proof
 @pytest.mark.parametrize("by", [1e-11, 1e-6, 1.0])
 def test_it_is_refused_when_it_states_more(name, by):

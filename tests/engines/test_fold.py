@@ -28,7 +28,7 @@ from lownoise.engines import (
 )
 from lownoise.engines.categories import Reader, places_of
 from lownoise.engines.counts import CellCounts
-from lownoise.engines.folds import CodeSums, Folds, InTurn, RangeSums
+from lownoise.engines.folds import CodeSums, Folds, InTurn, RangeSums, floats_of
 from lownoise.engines.groups import GroupCodes, GroupSums
 from lownoise.engines.memory import MemorySource
 from lownoise.engines.parts import Part, PlainTable
@@ -90,6 +90,15 @@ def said(found, work=None):
         return np.concatenate([said(part).reshape(-1) for part in work.parts(found)])
     wide = found.astype(object)
     return wide if found.ndim == 1 else wide[..., 0] * 2**26 + wide[..., 1]
+
+
+def test_numbers_of_an_array_are_its_own_from_anywhere_on_and_null_is_none():
+    every = pa.array([1.5, -0.0, math.inf, 2.0**-1074, None, 3.0])
+    for start, end in ((0, 4), (1, 3), (2, 2), (1, 6), (5, 6)):
+        own = every[start:end]
+        found = floats_of(own)
+        expected = [math.nan if x is None else x for x in own.to_pylist()]
+        assert found.tobytes() == np.array(expected, dtype=float).tobytes()
 
 
 @pytest.mark.grid

@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from befallen import Steps, child, die, heard
+from befallen import Steps, child, die, heard, must
 
 SEED = 11
 FILES = ("learning/run.py", "streams/stream.py")
@@ -68,12 +68,6 @@ def going_on(plan, X, y, path):
         say(["answered", run.round, run.model.tolist(), run.average.tolist()])
 
     return job
-
-
-def must(job):
-    code, said = heard(child(job))
-    assert code == 0, said
-    return said[-1]
 
 
 def main(folder):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Releases from images of unit bodies: what a file or an optimiser says is never believed."""
 
-import json
 import math
 from functools import cache
 
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
+from edits import edited
 from lownoise.errors import FileError, PlanError
 from lownoise.noise.gaussian import gaussian_mean
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
@@ -29,12 +29,6 @@ def planned(domain, relation="substitute"):
     return ln.plan(question(domain), budget=ln.zcdp(0.5), relation=relation, size=size)
 
 
-def changed(plan, change):
-    document = json.loads(plan.to_json())
-    change(document["terms"])
-    return json.dumps(document)
-
-
 def with_hint(hint, scale):
     def change(terms):
         noise = terms["noise"]
@@ -49,7 +43,7 @@ def with_hint(hint, scale):
 @pytest.mark.parametrize("hint", [[1.0], [1.0] * 24, [1.0] * 30, [], [0.0] * 25, ["a"]])
 def test_a_hint_of_another_length_proves_nothing(hint, relation):
     """One number for all coordinates would be broadcast, and a fifth of the noise would do."""
-    text = changed(planned(MANY, relation), with_hint(hint, 0.3))
+    text = edited(planned(MANY, relation), with_hint(hint, 0.3))
     with pytest.raises(FileError) as refused:
         ln.Plan.from_json(text)
     assert "\n" not in str(refused.value)
@@ -61,7 +55,7 @@ def test_a_hint_of_another_length_proves_nothing(hint, relation):
 def test_any_hint_of_the_right_length_leaves_no_room_for_less_noise(seed):
     hint = (10.0 ** np.random.default_rng(seed).uniform(-200, 200, 25)).tolist()
     with pytest.raises(FileError, match="too small"):
-        ln.Plan.from_json(changed(planned(MANY), with_hint(hint, 0.7)))
+        ln.Plan.from_json(edited(planned(MANY), with_hint(hint, 0.7)))
 
 
 @pytest.mark.parametrize("domain", [MANY, TURNED], ids=["zonotope", "ellipsoid"])
@@ -83,7 +77,7 @@ def test_any_hint_of_the_right_length_leaves_no_room_for_less_noise(seed):
     ],
 )
 def test_a_file_that_was_changed_is_refused_or_does_not_verify(domain, change):
-    text = changed(planned(domain), change)
+    text = edited(planned(domain), change)
     assert not ln.verify(text)
     try:
         ln.Plan.from_json(text)

@@ -10,7 +10,7 @@ from dp_accounting.pld import privacy_loss_distribution
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lownoise.privacy.gaussian_curve import delta_up, epsilon_up, parameter_down
+from lownoise.privacy.gaussian_curve import delta_up, epsilon_up, last_true, parameter_down
 
 CLOSE = 1e-12  # relative
 EPSILONS = np.geomspace(1e-3, 50, 11).tolist()
@@ -57,12 +57,15 @@ def test_the_delta_of_the_greatest_parameter_is_within_the_delta_asked(epsilon, 
     assert delta_up(parameter_down(epsilon, delta), epsilon) <= delta
 
 
+@pytest.mark.parametrize("near", [None, 1e-300, 1.2, 1.25, np.nextafter(1.25, 2), 1e5, math.inf])
+def test_wherever_a_search_looks_first_it_finds_the_same(near):
+    assert last_true(lambda x: x <= 1.25, 2.0**-1000, 1e6, near) == 1.25
+
+
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 1.0, 50.0, 1000.0])
 @pytest.mark.parametrize("delta", [1e-100, 1e-30, 0.5, 0.999, 1 - 2.0**-53])
 def test_the_parameter_at_the_ends_of_the_budgets(epsilon, delta):
-    mu = parameter_down(epsilon, delta)
-    assert curve(mu, epsilon) <= delta
-    assert curve(mu * (1 + CLOSE), epsilon) > delta
+    test_the_parameter_is_safe_and_not_wasteful(epsilon, delta)
 
 
 @pytest.mark.grid(least=8)

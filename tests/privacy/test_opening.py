@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from befallen import Died, Dying
 from lownoise.errors import BudgetError, LedgerError
 from lownoise.privacy import checked_ledger
 
@@ -83,22 +84,6 @@ def test_of_processes_that_open_at_once_all_spend_from_one_account(tmp_path):
             racer.communicate()
     assert sorted(numbers) == ["1", "2", "3", "4"]
     assert ln.Ledger(path, "flights").remaining() == {"rho": 0.0}
-
-
-class Died(BaseException):
-    """What ends a process, at a statement."""
-
-
-class Dying(sqlite3.Connection):
-    """A connection that has so many statements left."""
-
-    left = 0
-
-    def execute(self, *given):
-        Dying.left -= 1
-        if Dying.left == 0:
-            raise Died
-        return super().execute(*given)
 
 
 def test_a_process_that_dies_at_any_statement_leaves_an_account_or_room_for_it(

@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from befallen import Died, Dying
 from lownoise.errors import (
     BudgetError,
     FileError,
@@ -396,22 +397,6 @@ def test_a_use_counts_whatever_becomes_of_its_release(tmp_path):
     with pytest.raises(LedgerError, match="is not reserved"):
         ledger.settle_use(number, use)
     assert ledger.reserve_use(event, "other", 2) == (number + 1, 1)
-
-
-class Died(BaseException):
-    """What ends a process, at a statement."""
-
-
-class Dying(sqlite3.Connection):
-    """A connection that has so many statements left."""
-
-    left = 0
-
-    def execute(self, *given):
-        Dying.left -= 1
-        if Dying.left == 0:
-            raise Died
-        return super().execute(*given)
 
 
 @pytest.mark.parametrize("before", [0, 2])

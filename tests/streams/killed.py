@@ -13,7 +13,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from befallen import Steps, child, die, die_beyond, heard
+from befallen import Steps, child, die, die_beyond, heard, must
 
 ROUNDS, BATCH = 1500, 3
 SEED = 11
@@ -70,12 +70,6 @@ def going_on(values, path, batch, most=ROUNDS):
             say(["answered", first + 1, answers])
 
     return job
-
-
-def must(job):
-    code, said = heard(child(job))
-    assert code == 0, said
-    return said[-1]
 
 
 def limited(size, job):
