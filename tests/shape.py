@@ -39,7 +39,7 @@ LIMITS = {
     "functions named _": 0,
     "files a box's mean runs through": 61,
     "files a pure plan of queries runs through": 71,
-    "pairs of places alike": 895,
+    "pairs of places alike": 892,
     "lines of tests": 85_085,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 1_418,
