@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks.moments [--sums | --ball | --pure]`: how near the least noise is.
+"""`python -m benchmarks.moments [--sums | --ball | --pure | --check]`: how near the least noise is.
 
 Of moments of d columns whose errors matter by their ranges, and of columns of unlike widths. With
 `--sums`, the time of a release of the 65 moments of ten columns over 5 million rows of a Parquet
 file; with `--ball` moments over a ball beside those over the box around it; with `--pure` pure
-noises of both.
+noises of both; with `--check` the processor time that the checker for strangers takes for files.
 """
 
 from __future__ import annotations
@@ -110,5 +110,28 @@ def sums() -> None:
         print(f"{ROWS:,} rows, 65 sums and the count: {time.perf_counter() - start:.0f} s")
 
 
+def checked() -> None:
+    """Print the processor time that the checker takes, of widths exp(g), g a normal number."""
+    import lownoise_check
+
+    print("values  columns  relation    status  seconds")
+    for d in (2, 5, 6, 8, 30, 100):
+        wide = np.exp(np.random.default_rng(d).normal(size=d))
+        for kind, domain in (("box", ln.Box(np.zeros(d), wide)), ("ball", ln.Ball(d))):
+            for relation, size in RELATIONS:
+                text = ln.plan(
+                    ln.Moments([f"c{i}" for i in range(d)], domain),
+                    budget=ln.zcdp(0.1),
+                    relation=relation,
+                    size=size,
+                    weights="range",
+                    mechanism="gaussian",
+                ).to_json()
+                begin = time.process_time()
+                status, _ = lownoise_check.decide(text)
+                took = time.process_time() - begin
+                print(f"{kind:6}  {d:7}  {relation:10}  {status:6}  {took:7.2f}", flush=True)
+
+
 if __name__ == "__main__":
-    {"--sums": sums, "--ball": ball, "--pure": pure}.get(sys.argv[-1], gaps)()
+    {"--check": checked, "--sums": sums, "--ball": ball, "--pure": pure}.get(sys.argv[-1], gaps)()
