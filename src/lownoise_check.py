@@ -33,10 +33,15 @@ HOLDS, FALSE, OPEN, UNREAD = 0, 1, 2, 3
 RELEASE, TOGETHER = "release.json", "together.json"  # within folders
 BITS, ONE = 256, 1 << 400  # after the point, where numbers, and the normal law, are rounded: what is proved is exact
 PI = F("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
+EULER = F("0.5772156649015328606065120900824024310421593359399235988057672348848677267776646709369470632917467495")
+FINE = 1 << BITS
 LONGEST, WIDEST, WORK, MANY = 1 << 26, 130, 1 << 28, 1 << 22  # characters, coordinates, products, marginals or patterns
 WHOLE = "discrete_k_norm"  # of which tables are decided
-PURE = ("laplace", "laplace_histogram", "geometric", "geometric_histogram", "k_norm", "staircase", WHOLE)
-PARTS = {"gaussian": "kind scale factor reach", "block": "kind scale factor places", "k_norm": "scale", "staircase": "scale epsilon first factor"}  # else scales
+SHAPED = ("k_norm", "ellipsoid", "recursive", "radial")  # noise of a norm
+PURE = ("laplace", "laplace_histogram", "geometric", "geometric_histogram", "staircase", WHOLE, *SHAPED)
+PARTS = {"gaussian": "kind scale factor reach", "block": "kind scale factor places", "k_norm": "scale kept reach", "staircase": "scale epsilon first factor",
+         "ellipsoid": "scale factor kept reach", "recursive": "rows levels kept reach",
+         "radial": "epsilon scale factor radii weights kept reach"}  # else scales
 BUDGETS = {"zcdp": "kind rho", "gaussian_dp": "kind mu", "approx_dp": "kind epsilon delta"}
 EPSILONS = {"pure_dp": "kind epsilon", "approx_dp": "kind epsilon delta"}  # of pure noise, which has no δ
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError, zlib.error)
@@ -185,7 +190,19 @@ def granted(budget: Any) -> list[F]:  # the ε of a budget for pure noise, and i
     return found if found[-1] < 1 or len(found) < 2 else false("budget.delta is not below 1")
 def strays(epsilon: F) -> F:  # at most √(2q)/(1 − q), q = e^−ε, the deviation of two-sided geometric noise
     return root(2 * (q := exp(-epsilon, 0)), 0) / (1 - q)
-def among(epsilon: F, size: int, gamma: F, many: int, extent: F, length: F) -> F:
+def endless(epsilon: F, delta: F) -> F:  # at most κ² of (ε, δ), where records have no end, by as many proofs (`docs/theory.md`)
+    q, best = cut(exp(-epsilon, 0), 300, 0), ZERO
+    for i in range(200):
+        last = math.floor(60 / epsilon * F(2.0 ** (-i / 4))) if i else 0
+        end = F(power(math.floor(q * FINE), last + 1), FINE)
+        ones = (1 - end) / (1 - q)
+        steps = (ones - 1 - last * end) / (1 - q)
+        late = (last + 1) * end / ((1 + q) * ones)
+        kept = 2 * q * (1 - delta) / (1 + q) * (ones + 2 * steps) - (1 - q + 2 * q * delta) * ones * late**2
+        kept -= 2 * delta * q / (1 - q) * ((last + 1) ** 2 - ones - 2 * steps) + F((last + 2) ** 2, 10**40) / (1 - q) ** 3
+        best = max(best, kept) if late <= F(1, 2) else best
+    return best
+def among(epsilon: F, size: int, gamma: F, many: int, extent: F, length: F, delta: F = ZERO) -> F:
     # at most the error of every mechanism of ε on some table of so many records, by three proofs of `docs/theory.md`:
     # so many changes of one record, none longer than ‖s‖_p and ‖s‖₂, prove gamma; each has m records of its own
     if not (m := size // many) or not epsilon:
@@ -195,9 +212,15 @@ def among(epsilon: F, size: int, gamma: F, many: int, extent: F, length: F) -> F
         top = min(max(int(best / own), 1), m)
         for g in {1, min(top + 1, m), *(max(int(top * 2.0 ** (-i / 4)), 1) for i in range(20))}:
             up, down, k = exp(g * epsilon / 2, 1), exp(-g * epsilon / 2, 0), m // g
-            x = up - down
-            kappa = max(kappa, g * k / ((k - 1) * x + 1 + root(1 + x * x, 1)) if steps else g / (up + 1 / up))
+            lost = delta * (up * up - 1) / (exp(epsilon, 0) - 1)  # what g steps of δ may come to
+            if lost >= 1:
+                continue
+            square, off = (up - down) ** 2 + lost, root(lost, 1)
+            kappa = max(kappa, g * k * (1 - lost) / ((k - 1) * (root(square, 1) + off) + 1 + root(1 + square, 1)) if steps else
+                        g * root(1 - lost, 0) / (up + 1 / up))
     found = gamma * kappa
+    if delta:
+        return found
     for rate in (F(own * 2.0 ** (8 - i / 3)) for i in range(60)):  # of how the records of each are given to its ends
         if rate < 700 and (gap := 1 - exp(-rate, 1)) > 0:
             lost = root(F(2), 1) * exp(-min(rate * (m // 2 + 1) / 2, F(700)), 1) / gap
@@ -230,6 +253,27 @@ def staircase(epsilon: F, d: int, level: F) -> bool:  # whether Σ q^k·((γ + k
                 rows.append([(x + y) >> 1 for x, y in zip(rows[-1], rows[-1][1:], strict=False)])
             parts += [[row[0] for row in rows], [row[-1] for row in reversed(rows)]]
     return False
+def on_line(epsilon: F, delta: F, proof: Any) -> F:  # at most E Z² of noise on one number that covers changes by 1 (`docs/theory.md`)
+    end, level, low, high = (single(proof[k], f"evidence.additive.{k}") for k in ("end", "level", "below", "above"))
+    if not (1 < end < 1 << 12 and level < end**2 and 0 < low < high < 1):
+        return ZERO
+    q, steps, off = cut(exp(-epsilon, 1), 300, 1), math.floor(end), F(1, 10**40) * end**4
+    most, meet, pieces = (end**2 - level) * q / (1 - q), end - steps, []
+    for n in (steps, steps - 1):  # V is two parabolas
+        falls = [F(power(math.floor(q * FINE), j), FINE) for j in range(n + 1)]
+        pieces.append((sum((f * (j * j - level) for j, f in enumerate(falls)), ZERO) + falls[n] * most,
+                       sum((2 * j * f for j, f in enumerate(falls)), ZERO), sum(falls, ZERO)))
+    def value(z: F) -> F:
+        a, b, c = pieces[z > meet]
+        return a + z * (b + z * c)
+    def integral(start: F, stop: F) -> F:
+        middle = min(max(meet, start), stop)
+        return sum((z * (a + z * (b / 2 + z * c / 3)) * sign for (a, b, c), ends in each(pieces, ((middle, start), (stop, middle)))
+                    for z, sign in each(ends, (1, -1))), ZERO)
+    beyond = integral(high, F(1))
+    if value(low) > -off or value(high) < off or beyond < off or integral(ZERO, low) + value(low) * (high - low) + q * beyond < off:
+        return ZERO
+    return level - 2 * (most + abs(value(ZERO) * value(F(1))) / beyond + off) * delta
 def orthogonal(d: int) -> int:  # rows of a matrix of signs with d orthogonal columns: products of Sylvester's and Paley's
     primes = [q for q in range(3, 2 * WIDEST) if all(q % k for k in range(2, q))]
     found = {1, 2, *(q + 1 if q % 4 == 3 else 2 * q + 2 for q in primes)}
@@ -248,6 +292,7 @@ class File:  # the terms of a file, what is derived from them, and what was foun
     def __init__(self) -> None:
         self.found: list[tuple[int, str]] = []
         self.spent: F | None = None  # μ² or ε, of which several add up
+        self.near, self.delta = 36, ZERO
         self.apart = F(1)  # at most the total variation between two laws of staircase noise, told apart by a change
     def say(self, what: str, holds: bool) -> None:  # note that something is so, or is not
         self.found.append((HOLDS if holds else FALSE, what))
@@ -263,7 +308,9 @@ class File:  # the terms of a file, what is derived from them, and what was foun
             self.limit = self.spent = epsilon
             self.epsilon = min(own, epsilon) if more else own  # whose lower bound is stated
             _ = "unit" in terms and undecided("units under a pure budget")
-            self.say(f"ε = {float(epsilon):.12g} is within the budget", epsilon <= own and not most)
+            self.delta, room = most, more[0] if more and self.law == "radial" else ZERO
+            self.say(f"ε = {float(epsilon):.12g}" + f", δ = {float(most):.12g}" * (most > 0) + " is within the budget",
+                     epsilon <= own and most <= room)
             return
         rho, mu = (single(derived["cost"][k], f"cost.{k}") for k in ("rho", "mu"))
         unit = fields(terms.get("unit", {"rows": 1}), "unit", "column rows order_by null")  # m rows, m times as far
@@ -278,16 +325,25 @@ class File:  # the terms of a file, what is derived from them, and what was foun
     def spread(self, scale: F) -> F:  # at most the variance of a number of this scale, of Laplace's law or a whole one
         return 2 * scale**2 if self.law != "geometric" else 2 * (q := exp(-1 / scale, 1)) / (1 - q) ** 2
     def reveals(self, changes: list[Counter[F]]) -> None:  # by how many scales each change moves how many numbers
-        rho, mu = (single(self.derived["cost_of_noise"][k], f"cost_of_noise.{k}") for k in ("rho", "mu"))
         total = [sum((x * n for x, n in change.items()), ZERO) for change in changes]
-        self.say("no change by one neighbour reveals more than ε", max(total, default=ZERO) <= self.limit)
+        self.hides(max(total, default=ZERO) <= self.limit)
         each_one = {x: (self.divergence(x), self.shift(x)) for change in changes for x in change if x}
         sums = [[sum((each_one[x][k] * n for x, n in change.items() if x), ZERO) for change in changes] for k in (0, 1)]
-        self.say("the stated ρ and μ are at least what the noise costs", all(
-            max(own, default=ZERO) <= stated for own, stated in each(sums, (rho, mu**2))))
+        self.charged(*(max(own, default=ZERO) for own in sums))
+    def hides(self, holds: bool) -> None:  # note whether the stated ε does
+        self.say("no change by one neighbour reveals more than ε" + " and δ" * (self.law == "radial"), holds)
+    def charged(self, rho: F, square: F) -> None:  # at least the ρ and μ² of the noise
+        stated = [single(self.derived["cost_of_noise"][k], f"cost_of_noise.{k}") for k in ("rho", "mu")]
+        self.say("the stated ρ and μ are at least what the noise costs", rho <= stated[0] and square <= stated[1] ** 2)
+    def revealed(self, d: int, x: F) -> tuple[F, F]:  # the same of noise of a norm, that of d numbers where it is Euclidean
+        rho, square = self.divergence(x), self.shift(x)
+        if d < 2 or not x:
+            return rho, square
+        own, apart = of_ball(d, x)
+        return min(own, rho), min((2 * quantile((1 + apart) / 2)) ** 2, square)
     def divergence(self, x: F) -> F:  # at least the ρ of one number that moves by so many of its scales
         pure = x * (1 - 2 / (exp(x, 1) + 1))
-        if self.law == "staircase":  # ln M(α) ≤ ρα(α − 1), M of two laws by their corners; D_α grows with α
+        if self.law in ("staircase", "radial"):  # ln M(α) ≤ ρα(α − 1), M of two laws by their corners; D_α grows with α
             (h, low), order, most = self.corners(x), 1.0, ZERO
             while order * most < x and most < pure:
                 last, order = F(order), order * (1 + 2.0**-9)
@@ -299,24 +355,27 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         h = min(self.apart / (1 - exp(-x, 1)), 1 / (1 + exp(-x, 0)))
         return h, h * exp(-x, 0)
     def shift(self, x: F) -> F:  # at least its μ²: Φ(μ/2) ≥ 1 − e^(−x/2)/2, and of randomised response 1/(1 + e^−x)
-        if self.law == "staircase":
+        if self.law in ("staircase", "radial"):
             h, low = self.corners(x)
             return (quantile(h) + quantile(1 - low)) ** 2
         return (2 * quantile(1 - exp(-x / 2, 0) / 2 if self.law != "geometric" else 1 / (1 + exp(-x, 0)), (x + 1) / 2)) ** 2
     def told(self, stated: Any, squares: list[F], square: F) -> None:  # what readers are told, by squares
         own = each([*stated, self.derived["error" if "pair" in self.terms else "objective"]], [*squares, square])
-        near = all(abs(single(s, "derived") ** 2 - x) * 2**36 <= x for s, x in own)
-        near = near and single(self.derived["error"], "error") ** 2 * F(1 + 2**-36) >= square
-        self.say("standard deviations and what sums them up are so to ten digits, the error no less", near)
+        near = all(abs(single(s, "derived") ** 2 - x) * 2**self.near <= x for s, x in own)
+        near = near and single(self.derived["error"], "error") ** 2 * (1 + F(1, 1 << self.near)) >= square
+        self.say("standard deviations and what sums them up are so to " + ("ten" if self.near > 30 else "eight") + " digits, the error no less", near)
     def bounds(self, square: F, proved: F, plain: F, *ways: Any) -> None:
         # by squares: of deviations, and what is proved at μ = 1; of pure noise whom more proofs are of, and these
         if self.pure:
             bound, epsilon = single(self.derived["lower_bound"], "lower_bound"), self.epsilon
             odds, which = exp(epsilon, 1), " and no δ" * (self.terms["budget"]["kind"] == "approx_dp")
-            proofs = [*ways, (  # on some table: h²·2q/(1 − q)² in every direction, q = e^−ε; of an unbiased one on any, by three laws
+            if self.law == "radial":  # of the budget's ε and δ
+                which, proofs = " and δ", [*ways, ("mechanism", lambda x: self.counted and x * x <= plain * endless(*granted(self.terms["budget"])))]
+            else:
+                proofs = [*ways, (  # on some table: h²·2q/(1 − q)² in every direction, q = e^−ε; of an unbiased one on any, by three laws
                 "mechanism", lambda x: not x or (self.counted and x <= root(plain, 0) * strays(epsilon))), (
-                "unbiased mechanism", lambda x: not self.counted and plain >= (
-                    x * (odds - 1)) ** 2 * max(exp(-epsilon, 1), 2 / (exp(epsilon, 0) + 2)))]
+                    "unbiased mechanism", lambda x: not self.counted and plain >= (
+                        x * (odds - 1)) ** 2 * max(exp(-epsilon, 1), 2 / (exp(epsilon, 0) + 2)))]
             whom = next((name for name, holds in proofs if holds(bound)), "")
             self.found.append((HOLDS if whom else OPEN, f"lower_bound follows for every {whom or 'mechanism'} of this ε{which}"))
             return
@@ -405,7 +464,7 @@ def proved(asked: Dyadic, given: Any, moved: Dyadic, mass: F, infinite: bool) ->
 # -- means: how records become whole numbers, floor((x − center)·(1/step) + ½), and all that a neighbour changes of them
 class Records:  # a box, a list of points, or an ellipsoid, and the grid that its records are coded on
     def __init__(self, question: Any, noise: Any, more: str, counted: bool, lifted: bool) -> None:
-        self.counted, self.lifted, self.totals, self.cube = counted, lifted, False, False
+        self.counted, self.lifted, self.totals, self.cube, self.listed_points = counted, lifted, False, False, 0
         self.kind = next((name for name in ("lower", "points", "image") if name in question), "") or undecided(
             "the domain is none of these: a box, a list of points, a ball, an ellipsoid")
         fields(question, "question", f"columns center missing {more} {self.kind} " + "upper" * (self.kind == "lower"))
@@ -451,6 +510,11 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         still = self.counted and not self.lifted  # then also where records are all at one place, which is no whole code
         return [(x / F(s) + F(3, 4)) * (2 - self.counted) * (still or y > 0)
                 for x, s, y in each(near, self.step, self.sizes)]
+    def ends(self) -> list[tuple[F, F]]:  # of each column
+        if self.kind != "image":
+            return [(min(map(F, x)), max(map(F, x))) for x in turned(self.rows)]
+        far = [sum((abs(F(x)) for x in row), ZERO) if self.cube else root(sum((F(x) ** 2 for x in row), ZERO), 0) for row in self.rows]
+        return [(F(v) - x, F(v) + x) for v, x in each(self.start, far)]
     def widths(self) -> list[F]:  # at least how far one neighbour changes each code
         if self.kind != "image":
             return [F(max(map(abs, own)) if self.counted else max(own) - min(own)) for own in turned(self.codes())]
@@ -462,11 +526,11 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         # an image's are ±(offset + F·x, count) or 2F·x, |x| ≤ 1, and roundings: with N = T·(F | offset), |N·(x, ±1)|²
         # is at most t + s where diag(t, …, t, s) − NᵀN ⪰ 0 (S-lemma); the file has their shares
         if self.kind == "lower":
-            own, ends = [row[i] for i, row in enumerate(noise.factor)], turned(self.codes())
-            half = [max(map(abs, own)) if self.counted else own[1] - own[0] for own in ends] + [count] * self.lifted
+            ends = turned(self.codes())
             if noise.diagonal:
-                return sum((F(h << noise.over, s) ** 2 for h, s in each(half, own) if h), ZERO) <= limit
-            apart = [[(b - a) * (i == j) for j in range(len(own))] for i, (a, b) in enumerate(ends) if b > a]
+                half = [max(map(abs, own)) if self.counted else own[1] - own[0] for own in ends] + [count] * self.lifted
+                return sum((F(h << noise.over, row[i]) ** 2 for i, (h, row) in enumerate(each(half, noise.factor)) if h), ZERO) <= limit
+            apart = [[(b - a) * (i == j) for j in range(len(ends) + self.lifted)] for i, (a, b) in enumerate(ends) if b > a]
             rows = [[a + b for a, b in ends] + [2 * count] * self.lifted, *apart]  # ±1 times each: twice the changes
             rows = rows if self.counted else [[2 * x for x in row] for row in apart]
             seen = times(rows, turned(noise.turn()))
@@ -475,18 +539,43 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         if self.kind == "points":
             seen = times([list(row) for row in {(*row, *[count] * self.lifted) for row in self.codes()}], turn)
             return bool((max(dot(x, x) for x in seen) if self.counted else farthest(seen)) <= limit * 4**BITS)
-        off = sum(dot(map(abs, row), self.slack()) ** 2 for row in turned(turn))
-        rows, over = self.columns(count, self.step)
+        (rows, over), slack = self.columns(count, self.step), self.slack()
+        if self.cube and not self.hint and len(rows) + len(slack) <= 13:  # rounding is a cube, too
+            rows = rows + [[math.ceil(x * 2**over) * (i == j) for j in range(len(rows[0]))] for i, x in enumerate(slack)]
+            slack = []
+        off = sum(sum(map(mul, map(abs, row), slack), ZERO) ** 2 for row in turned(turn))
         seen, k = times(rows, turn), len(rows) - self.offset()
-        most = math.floor(max(root(limit, 0) * 2**BITS - root(off, 1), ZERO) ** 2 * 4**over)
+        most = math.floor(max(root(limit, 0) * 2**BITS - root(F(off), 1), ZERO) ** 2 * 4**over)
         if self.cube:
             form = times(seen, turned(seen))
             return below(form, most, self.hint)
-        *balls, last = map(F, numbers(self.hint or [1.0] * (k + 1), "noise.reach", -1, 2.0**-900))
+        *balls, last = map(F, numbers(self.hint or self.hinted(seen, k), "noise.reach", -1, 2.0**-900))
         form, share = times(seen, turned(seen)), math.floor(most * last / (max(balls) + last)) if self.offset() else 0
         share = form[k][k] + (form[k][k] >> 60) if self.offset() and not any(form[k][:k]) else share
         room = [[(i == j) * (share if i == k else most - share) for j in range(len(rows))] for i in range(len(rows))]
         return semidefinite(less(room, form))
+    def hinted(self, seen: Rows, k: int) -> list[float]:  # about the best shares: s(t) = |o|² + ⟨v, (t − A)⁻¹v⟩, where t + s is least
+        top = 1 << largest(seen).bit_length()
+        form = [[dot(x, y) for y in own] for own in [[[x / top for x in row] for row in seen]] for x in own]
+        if len(form) == k:
+            return [1.0] * (k + 1)
+        A, v, low = [row[:k] for row in form[:k]], form[k][:k], max(sum(map(abs, row[:k])) for row in form[:k])
+        def least(t: float) -> float:
+            try:
+                y = inverse([[t * (i == j) - x for j, x in enumerate(row)] for i, row in enumerate(A)])
+            except ZeroDivisionError:
+                return math.inf
+            return float(form[k][k] + sum(dot(row, v) * x for row, x in each(y, v)))
+        near = [1.0] * k
+        for _ in range(200):  # the greatest eigenvalue of A
+            near = [dot(row, near) for row in A]
+            low = math.sqrt(dot(near, near)) or 1.0
+            near = [x / low for x in near]
+        low, high = low * (1 + 1e-15), low * (1 + 1e-14) + math.sqrt(dot(v, v)) * 2
+        for _ in range(60):
+            one, two = low + (high - low) / 3, high - (high - low) / 3
+            low, high = (low, two) if one + least(one) < two + least(two) else (one, high)
+        return [high] * k + [min(max(least(high), 1e-200), 1e200)]
     def columns(self, count: int, steps: list[float]) -> Dyadic:  # 2Fᵀ, or (F | offset, count)ᵀ, in these steps
         if self.kind == "lower":  # of a box about another point than its middle, the offset first
             ends = [(F(a), F(b), F(v)) for a, b, v in each(*self.rows, self.center)]
@@ -532,10 +621,14 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         w = rounded(numbers(squares or given[f"{plain}vertex_weights"], "evidence", -1, 0.0))
         if squares and fits:
             return (gram(rows, w), 2 * places), F(max(sum(w[:ball]), *w[ball:], 0))
-        if fits:  # with a little on each axis
-            exact, over = dyadic(table(given[f"{plain}points"], "evidence.points", len(w), k) + unit(k))
+        if fits:  # with a little on each axis, where they may be flat
+            rows_of = table(given[f"{plain}points"], "evidence.points", len(w), k)
+            spans = k <= 16 and solved(outer([[*map(F, row)] for row in rows_of]), [0] * k)[1] > 0
+            exact, over = dyadic(rows_of + unit(k)[:0 if spans else k])
+            w += [1] * (len(exact) - len(w))
+            self.listed_points = len(w)
             norms = [max(dot(row[:ball], row[:ball]), *(x * x for x in row[ball:]), 0) for row in exact]
-            return (gram(times(exact, rows), w + [1] * k), 2 * (places + over)), F(dot(w + [1] * k, norms), 4**over)
+            return (gram(times(exact, rows), w), 2 * (places + over)), F(dot(w, norms), 4**over)
         form, mass = gram(rows, w), sum(w)  # of a list, or of differences of two that are drawn from it
         if one_of(given[f"{plain}measure"], "evidence.measure", "list" + " product" * (not self.counted)) == "list":
             return (form, 2 * places), F(mass)
@@ -773,6 +866,318 @@ class Moments:  # of a box, or a ball, and the grid that they are coded on
         return found**2 / (sum(w) * much * (sum(c) if infinite else max(c)))
 def records(question: Any, *more: Any) -> Any:  # of a question of moments, or of columns alone
     return (Moments if {*question} & {"moments", "ball_moments"} else Records)(question, *more)
+# -- noise of a norm: its unit ball is all that changes, or an ellipsoid, level by level; and mixtures of balls
+def series(y: int, a: F, b: F) -> F:  # at least Σ y^k/((a)_k·(b)_k), y over ONE, and hardly more
+    term = total = ONE
+    while term > 4 or a * b * ONE < 4 * y:  # then terms fall to a quarter, or less
+        term = term * y * (a * b).denominator // ((a * b).numerator * ONE) + 1
+        total, a, b = total + term, a + 1, b + 1
+    return F(total + 4, ONE)
+def rising(a: F, n: int) -> F:  # a·(a + 1)·…, n numbers
+    return F(math.prod(a + k for k in range(n)))
+def of_ball(d: int, x: F) -> tuple[F, F]:  # at least the ρ, and the total variation, of noise ∝ e^−|z| of d > 1 numbers moved by x
+    # ρ = x²/2·(K_κ·I_κ + K_κ₋₁·I_κ₊₁), T = c·(K_κ·L_κ₋₁ + K_κ₋₁·L_κ), of c = x/2 and orders about κ = d/2; odd d have e^−c
+    c = cut(x if x < 32 else undecided("noise of a ball of so great an ε"), 80 - math.frexp(float(x))[1], 1) / 2
+    y, (m, odd), off = math.ceil(c * c / 4 * ONE), divmod(d, 2), F(1, 10**48)
+    h, e, last, own = F(odd, 2), exp(-c, 1) if odd else F(1), F(1), F(1)
+    if not odd:  # K₀ by its series, K₁ as I₀·K₁ + I₁·K₀ = 1/c
+        zero, term, sums, total, k = series(y, F(1), F(1)), ONE, ZERO, 0, 0
+        while term and k < 4000:
+            k, sums = k + 1, sums + F(1, k + 1)
+            term = term * y // (ONE * k * k)
+            total += math.floor(term * sums)
+        last = F(total, ONE) - (log(c / 2) + EULER) * zero + off * zero
+        own = (1 / c - (1 - off) * c / 2 * series(y, F(1), F(2)) * (last - 2 * off * zero)) / (zero * (1 - off))
+    for n in range(1 - odd, m):
+        last, own = own, last + (2 * n + odd) / c * own
+    def modified(j: int) -> F:  # I of order j + h, but for what K has and this has not
+        return (c / 2) ** j / (2 * rising(h, j + 1) if odd else rising(F(1), j)) * series(y, F(1), j + 1 + h)
+    def struve(j: int) -> F:  # L, likewise
+        return (c / 2) ** (j + 1) / (rising(F(1), j + 1) if odd else PI * (1 - off) * rising(F(1, 2), j + 1) / 2) * series(
+            y, F(3, 2), j + F(3, 2) + h)
+    return 2 * c * c * e * (own * modified(m) + last * modified(m + 1)), c * e * (own * struve(m - 1) + last * struve(m))
+def solved(rows: Any, right: Any) -> tuple[list[F], F]:  # a with rows·a = right, and the size of their determinant; (), 0 if none
+    found, size = [[*map(F, row), F(x)] for row, x in each(rows, right)], F(1)
+    for k in range(len(found)):
+        at = next((i for i in range(k, len(found)) if found[i][k]), -1)
+        if at < 0:
+            return [], ZERO
+        found[k], found[at] = found[at], found[k]
+        size, pivot = size * abs(found[k][k]), [x / found[k][k] for x in found[k]]
+        found = [pivot if i == k else [x - row[k] * y for x, y in each(row, pivot)] if row[k] else row for i, row in enumerate(found)]
+    return [row[-1] for row in found], size
+def outer(rows: Any) -> Any:  # Σ row·rowᵀ
+    return [[dot(a, b) for b in turned(rows)] for a in turned(rows)]
+def summed(parts: Any, total: F) -> Any:  # Σ weight·matrix/total
+    listed = [(w, form) for w, form in parts]
+    return [[sum((w * form[i][j] for w, form in listed), ZERO) / total for j in range(len(listed[0][1]))] for i in range(len(listed[0][1]))]
+def of_tiles(segments: Rows) -> Any:  # E uuᵀ of a uniform point of Σ[−1, 1]·g: parallelepipeds, as heights choose them, fill it
+    n, heights, parts = len(segments[0]), [pow(3, 37 * i + 41, (1 << 61) - 1) for i in range(len(segments))], []
+    if len(segments) == n:
+        return [[F(x, 3) for x in row] for row in outer(segments)]
+    if math.comb(len(segments), n) * n**3 > 1 << 17:
+        undecided("deviations of noise of the shape of so many segments")
+    for chosen in combinations(range(len(segments)), n):
+        a, size = solved([segments[i] for i in chosen], [heights[i] for i in chosen])
+        if size:
+            sides = [heights[i] - dot(a, g) if i not in chosen else 0 for i, g in enumerate(segments)]
+            if sum(not x for x in sides) > n:
+                undecided("segments that heights do not tell apart")
+            center = [sum(((x > 0) - (x < 0)) * g[j] for x, g in each(sides, segments)) for j in range(n)]
+            own = outer([segments[i] for i in chosen])
+            parts.append((size, [[F(x, 3) + p * q for x, q in each(row, center)] for row, p in each(own, center)]))
+    return summed(parts, sum((w for w, _ in parts), ZERO))
+def of_simplex(points: Rows) -> Any:  # the same of all differences of n + 1 points, cut up by which of them come with which sign
+    n, total = len(points[0]), [sum(x) for x in each(*points)]
+    ways = [(F(math.comb(n + 1, p), math.factorial(p - 1) * math.factorial(n - p)), 2 * (F(1, p + 1) + F(1, n + 2 - p)) / (n + 1)) for p in range(1, n + 1)]
+    part = sum((w * x for w, x in ways), ZERO) / sum((w for w, _ in ways), ZERO) / (n + 2)  # E of a share's square, over n
+    return [[part * ((n + 1) * x - a * b) for x, b in each(row, total)] for row, a in each(outer(points), total)]
+def of_hull(points: Rows) -> Any:  # the same of the hull of points and their opposites, by the simplices from 0 to its boundary
+    n, first, rest = len(points[0]), list[list[int]](), list[list[int]]()
+    for point in sorted(points, key=lambda own: -dot(own, own)):
+        free = len(first) < n and solved(outer(turned([*first, point])), [0] * (len(first) + 1))[1]
+        (first if free else rest).append(point)
+    def faced(own: Any) -> tuple[list[int], int, F]:  # whole numbers a and b of a plane a·x = b beyond 0, and the determinant
+        a, size = solved(own, [1] * n)
+        b = math.lcm(*(x.denominator for x in a))
+        return [int(x * b) for x in a], b, size
+    faces = {frozenset(own): faced(own) for own in product(*(((*x,), (*(-y for y in x),)) for x in first))}
+    for corner in (own for x in rest for own in ((*x,), (*(-y for y in x),))):
+        seen = {face for face, (a, b, _) in faces.items() if dot(a, corner) > b}
+        rims = Counter(face - {own} for face in seen for own in face)
+        faces = {face: own for face, own in faces.items() if face not in seen}
+        faces |= {rim | {corner}: faced([*rim, corner]) for rim, many in rims.items() if many == 1}
+        if len(faces) > 4000 or len(faces) * n > 20000:
+            undecided("deviations of noise of the shape of so many points")
+    parts = [(size / ((n + 1) * (n + 2)), outer([*face, [sum(x) for x in each(*face)]])) for face, (_, _, size) in faces.items()]
+    return summed(parts, sum((size for _, _, size in faces.values()), ZERO))
+class Level(Noise):  # noise on W·q/2^over of q: a number times a uniform point of F·B or, without F, of all that changes there
+    def __init__(self, given: Any, W: Rows, over: int, kept: list[int], r: int) -> None:
+        self.scale, self.rows, self.places, n, self.shape = single(given["scale"], "noise.scale", 2.0**-1000), W, over, len(W), list[list[F]]()
+        self.diagonal, self.around = False, "factor" in given
+        if self.around:
+            wide = given["factor"]["shape"] == [n, n]
+            found = unpacked(given["factor"], "noise.factor", [n, n] if wide else [n])
+            rows = found if wide else [[x * (i == j) for j in range(n)] for i, x in enumerate(found[0])]
+            self.shape, self.diagonal = [[F(x) for x in row] for row in rows], not wide and not over
+            own = dict(each(kept, found[0])) if self.diagonal else {}
+            super().__init__({"kind": "diagonal", "scale": [abs(own.get(i, 1.0)) for i in range(r)]} if own else
+                             {"kind": "dense", "factor": rows}, r if own else n)
+            self.factor = [[x << over for x in row] for row in self.factor]
+        self.whole = Rows()
+    def turn(self) -> Rows:  # of q
+        self.whole = self.whole or (super().turn() if self.diagonal else times(super().turn(), self.rows))
+        return self.whole
+    def changes(self, own: Records, count: int) -> tuple[Any, F]:  # what balls, segments or points they are made of, and its unit
+        balls, segments, points, unit_of = Rows(), Rows(), Rows(), F(1)
+        if own.kind == "points":
+            codes = own.codes()
+            points = ([[*row, *[count] * own.lifted] for row in codes] if own.counted else
+                      [[x - y for x, y in each(a, b)] for i, a in enumerate(codes) for b in codes[:i]])
+        elif own.kind == "lower":
+            low, high = own.codes()
+            segments = [[(b - a) * (2 - own.counted) * (i == j) for j in range(len(low) + own.lifted)] for i, (a, b) in enumerate(each(low, high))]
+            segments += [[a + b for a, b in each(low, high)] + [2 * count] * own.lifted] * own.counted
+            unit_of = F(1, 2)
+        else:
+            rows, over = own.columns(count, own.step)
+            k, unit_of = (len(rows) - own.offset()) * (not own.cube), F(1, 1 << over)
+            balls, segments = rows[:k], rows[k:]
+        return (balls, segments, points), unit_of
+    def spread(self, own: Records, count: int) -> Any:  # E uuᵀ
+        n, one = len(self.rows), 1 << self.places
+        if self.around:
+            return [[x / (n + 2) for x in row] for row in outer(turned(self.shape))]
+        ends = {(*row,) for row in times(own.codes(), turned(self.rows))} if own.kind == "points" and not own.counted else set()
+        if len(ends) == n + 1 > 2:
+            return [[x / one**2 for x in row] for row in of_simplex([[*row] for row in ends])]
+        whole, unit_of = self.changes(own, count)
+        balls, segments, points = ([x for x in times(given, turned(self.rows)) if any(x)] if given else [] for given in whole)
+        points = [[*row] for row in {max((*x,), (*(-y for y in x),)) for x in points}]
+        if n == 1:  # an interval
+            far = root(F(sum(x * x for (x,) in balls)), 0) + sum(abs(x) for (x,) in segments) + max((abs(x) for (x,) in points), default=0)
+            found = [[far * far / 3]]
+        elif len(points) == n:  # a cross-polytope
+            found = [[F(2 * x, (n + 1) * (n + 2)) for x in row] for row in outer(points)]
+        elif points:
+            if n > 6 or len(points) > 4096:
+                undecided("deviations of noise of the shape of so many points, or in so many dimensions")
+            found = of_hull(points)
+        elif not balls:
+            found = of_tiles(segments)
+        elif not segments or (len(segments) == 1 and len(balls) == n - 1):  # an ellipsoid, or one and a segment that is not in it
+            k = n if not segments else len(balls)
+            found = [[F(x, k + 2) for x in row] for row in outer(balls)]
+            found = [[x + F(y, 3) for x, y in each(*rows)] for rows in each(found, outer(segments))] if segments else found
+        else:
+            undecided("deviations of noise of the shape of an ellipsoid and a segment")
+        return [[x * (unit_of / one) ** 2 for x in row] for row in found]
+class Shape:  # noise of a norm on the integers that move: K-norm noise, level by level on the first of T·q, or a mixture of balls
+    def __init__(self, file: File, own: Records, noise: Any, r: int, count: int) -> None:
+        self.file, self.own, self.count = file, own, count
+        self.kept = kept = wholes(noise.get("kept", list(range(r))), "noise.kept", below=r)
+        moves = [i for i, x in enumerate([*own.widths(), *[F(count)] * own.lifted]) if x]
+        if kept != sorted({*kept}) or not {*moves} <= {*kept} or not kept:
+            false("noise.kept leaves out what moves")
+        n, pick = len(kept), [[int(i == j) for j in range(r)] for i in kept]
+        given, (self.rows, self.over) = [{"coordinates": n} | {k: noise[k] for k in ("scale", "factor") if k in noise}], (unit(n), 0)
+        if file.law == "recursive":
+            given, (self.rows, self.over) = noise["levels"], dyadic(unpacked(noise["rows"], "noise.rows", [n, n]))
+        sizes = [wholes([fields(x, "noise.levels", "coordinates scale factor")["coordinates"]], "noise.levels", 1, least=1)[0] for x in given]
+        if sizes != sorted({*sizes}, reverse=True) or sizes[0] != n:
+            false("noise.levels do not fall from all coordinates")
+        self.levels = [Level(x, times(self.rows[:m], pick) if i else pick, self.over if i else 0, kept, r)
+                       for i, (m, x) in enumerate(each(sizes, given))]
+        self.balls = Balls(n, *(unpacked(noise[k], f"noise.{k}", noise["radii"]["shape"]) for k in ("radii", "weights"))) if file.law == "radial" else None
+        if file.law in ("radial", "ellipsoid") and not self.levels[0].around:
+            false("noise.factor is missing")
+        if own.kind == "image" and not all(level.around for level in self.levels):
+            file.near = 27  # as rounding makes what changes larger than what is asked for
+    def variances(self, answers: Dyadic, steps: list[float]) -> list[F]:  # of rows of answers, in these steps
+        n, (scale,), places = len(self.kept), *dyadic([[steps[i] for i in self.kept]])
+        one, found = self.over + BITS, unit(n, FINE)
+        if len(self.levels) > 1:  # T⁻¹: T·(2 − T⁻¹·T)
+            found = [[int(x * 2.0**BITS) for x in row] for row in inverse([[x / (1 << self.over) for x in row] for row in self.rows])]
+            for _ in range(5):
+                found = times(found, less(unit(n, 2 << one), times(self.rows, found)), one)
+            if largest(less(times(self.rows, found), unit(n, 1 << one))) >> (one - 150):
+                false("noise.rows have no inverse, or hardly one")
+        rows, over = times([[row[i] * s for i, s in each(self.kept, scale)] for row in answers[0]], found), answers[1] + places + BITS
+        squares_of = [ZERO] * len(rows)
+        for i, level in enumerate(self.levels):
+            m, first = len(level.rows), len(self.levels[i + 1].rows) if i + 1 < len(self.levels) else 0
+            radius = self.balls.second if self.balls else F((m + 1) * (m + 2))
+            form = level.spread(self.own, self.count)
+            top = 300 - max(math.frexp(float(x))[1] for row in form for x in row)
+            whole = [[math.floor(x * F(2) ** top) for x in row] for row in form]
+            if not i and len(self.levels) > 1:  # of q, and now of T·q
+                whole, top = times(times(self.rows, whole), turned(self.rows)), top + 2 * self.over
+            kept = [row[first:m] for row in rows]
+            part = [row[first:] for row in whole[first:]]
+            squares_of = [v + F(dot(row, [dot(row, own) for own in part])) * radius * level.scale**2 / F(2) ** (top + 2 * over)
+                          for v, row in each(squares_of, kept)]
+        return squares_of
+    def covers(self, level: Level, most: F) -> bool:  # whether no change is longer
+        return shows(lambda: self.own.covers(level, self.count, most * most))
+    def reveals(self) -> None:  # check what noise shows
+        file, around = self.file, [level for level in self.levels if level.around]
+        if self.balls:
+            longest = self.balls.longest(file.limit, file.delta)
+            file.hides(self.covers(around[0], longest * around[0].scale))
+            file.apart = self.balls.beyond(ZERO, longest) if longest else ZERO
+            file.charged(file.divergence(file.limit), file.shift(file.limit))
+            return
+        less = 1 - F(self.own.kind == "image", 1 << 45)  # of an image's norm, which is that of a body as much larger, as is believed
+        rest = file.limit - sum((less / level.scale for level in self.levels if not level.around), ZERO)
+        most = rest / (sum((1 / level.scale for level in around), ZERO) or 1)
+        far = dict.fromkeys(map(id, self.levels), less) | dict.fromkeys(map(id, around), max(most, ZERO))
+        if around and len(self.levels) > 1 and len(self.kept) <= 24:
+            for level in around:  # each by itself
+                low, high = F(1) - F(1, 1 << 20), F(1) + F(1, 1 << 20)
+                for _ in range(60):
+                    middle = (low + high) / 2
+                    low, high = (low, middle) if self.covers(level, middle) else (middle, high)
+                far[id(level)] = high
+        holds = rest >= 0 and all(self.covers(level, far[id(level)]) for level in around)
+        even = self.own.kind == "image" and not self.own.cube and not self.own.offset()
+        shares = [(len(x.rows) if x.around or even else 1, far[id(x)] / x.scale) for x in self.levels]
+        file.hides(holds and sum((x for _, x in shares), ZERO) <= file.limit)
+        file.charged(*(sum(own, ZERO) for own in each(*(file.revealed(d, x) for d, x in shares))))
+def power(x: int, n: int) -> int:  # x^n, over FINE
+    found = FINE
+    while n:
+        found, x, n = found * x >> BITS if n & 1 else found, x * x >> BITS, n >> 1
+    return found
+class Balls:  # a mixture of uniform laws on balls about 0: what it shows of a change
+    def __init__(self, d: int, radii: Any, weights: Any) -> None:
+        (near,), (given,) = radii, weights
+        if d > 200 or not 0 < len(near) <= 1 << 12 or near != sorted({*near}) or not 2.0**-40 < near[0] < near[-1] * 2 < 2.0**40:
+            undecided("noise.radii that do not rise, or are so many, so small or so great, or of so many dimensions")
+        w, self.d, self.radii, n = [F(x) for x in numbers(given, "noise.weights", -1, 2.0**-1000)], d, [ZERO, *map(F, near)], len(near)
+        self.total, self.second = sum(w, ZERO), sum((x * F(r) ** 2 for x, r in each(w, near)), ZERO) / sum(w, ZERO)
+        self.mass, inside = [ZERO] * n, 0  # f_i·r_i^d of each shell over FINE, from the outermost
+        own = [0] * n
+        for i in range(n - 1, -1, -1):
+            inside = math.floor(w[i] / self.total * FINE) + (inside * self.part(i + 1, i + 2) >> BITS if i + 1 < n else 0)
+            own[i] = inside
+        self.own, sums, self.rare, self.hidden = own, 0, 0, 0
+        for i in range(n):  # the innermost shells that hold next to nothing
+            sums += math.floor(w[i] / self.total * FINE)
+            held = sums + (own[i + 1] * self.part(i + 1, i + 2) >> BITS if i + 1 < n else 0)
+            if held >> (BITS - 180):
+                break
+            self.rare, self.hidden = i + 1, held
+        m, odd = divmod(d, 2)  # B((d + 1)/2, 1/2)
+        self.beta = math.floor(FINE * (2 * rising(F(1), m) / rising(F(3, 2), m) if odd else PI * rising(F(1, 2), m) / rising(F(1), m)))
+    def part(self, a: int, b: int) -> int:  # (r_a/r_b)^d, at most 1
+        return power(math.floor(self.radii[a] * FINE / self.radii[b]), self.d)
+    def cap(self, a: F, r: F, h: F) -> int:  # the volume beyond the height h of a ball of radius r, in that of one of radius a
+        d, u = self.d, abs(h) / r
+        x = math.floor((1 - u * u) * FINE)
+        term = total = FINE
+        k, small = 0, (FINE - x) * max(d, 80) < 40 * FINE  # then 1/2 less what is below, else a series of its own; terms fall
+        y, k = (FINE - x, 3) if small else (x, d + 3)
+        own = d + 2
+        while term > 15:
+            term = (term * y >> BITS) * own // k
+            total, own, k = total + term, own + 2, k + 2
+        if small:
+            inner = math.floor(u * FINE) * power(math.isqrt(x * FINE), d + 1) * total // (self.beta << BITS)
+            found = math.floor((r / a) ** d * ((FINE >> 1) - inner))
+        else:
+            c = math.isqrt(max(math.floor((r * r - h * h) / (a * a) * FINE), 0) * FINE)
+            found = math.floor(F(power(c, d + 1) * total // ((d + 1) * self.beta)) * (a * abs(h) / (r * r)))
+        return found if h >= 0 else math.floor((r / a) ** d * FINE) - found
+    def left(self, i: int, j: int, shift: F) -> int:  # the part of the ball i that is not within r_j of a point this far from 0
+        a, b = self.radii[i], self.radii[j]
+        if b >= a + shift or not i:
+            return 0
+        if a + b <= shift:
+            return FINE
+        if a >= b + shift:
+            return FINE - self.part(j, i)
+        h = (a * a + shift * shift - b * b) / (2 * shift)
+        return self.cap(a, a, -h) - self.cap(a, b, shift - h)
+    def beyond(self, epsilon: F, shift: F) -> F:  # at least ∫(f(z) − e^ε·f(z − s))⁺dz of |s| = shift
+        n, own, e, found, inner = len(self.own), self.own, math.floor(exp(epsilon, 1) * FINE), self.hidden, 0
+        begins, known, j = [0] * self.rare, dict[tuple[int, int], int](), self.rare  # what is rare counts in full
+        def left(a: int, b: int) -> int:
+            if (a, b) not in known:
+                known[a, b] = self.left(a, b, shift)
+            return known[a, b]
+        if epsilon > 50:
+            undecided("radial noise of so great an ε")
+        for i in range(self.rare, n):  # the first shell of less density by e^ε
+            while j < n and not (e * own[j] >> BITS) * self.part(i + 1, j + 1) >> BITS < own[i]:
+                j += 1
+            begins.append(j)
+        for i in range(self.rare, n):
+            found += own[i] * (left(i + 1, begins[i]) - (self.part(i, i + 1) * left(i, begins[i]) >> BITS)) >> BITS
+        for j in range(n):
+            while inner < n and begins[inner] <= j:
+                inner += 1
+            if inner > self.rare:
+                weight = (e * own[j] >> BITS) * self.part(inner, j + 1) >> BITS
+                found -= weight * (left(inner, j) - left(inner, j + 1)) >> BITS
+        return F(found, FINE) + F(1, 1 << 96)  # what all roundings may come to, and ties
+    def longest(self, epsilon: F, delta: F) -> F:  # a length, hardly less than the greatest, of changes that show no more
+        if delta <= F(1, 1 << 90):
+            return ZERO
+        last, own = F(1) - F(1, 1 << 20), F(1)
+        before, now = (self.beyond(epsilon, x) - delta for x in (last, own))
+        for _ in range(20):
+            if abs(now) * 2**60 <= delta * F(1, 1 << 12) or now == before:
+                break
+            last, own, before = own, cut(own - now * (own - last) / (now - before), 120, 0), now
+            if not F(1, 1 << 20) < own < 1 << 20:
+                false("noise.radii are of no change of about the length 1")
+            now = self.beyond(epsilon, own) - delta
+        for i in range(8):  # until it is sure
+            if now <= 0:
+                return own
+            own *= 1 - F(1 << (4 * i), 1 << 68)
+            now = self.beyond(epsilon, own) - delta
+        false("noise.radii are of no change of about the length 1")
 class Values:  # means, or totals, of a table or of each group: their noise, how answers stray, and what is proved
     def __init__(self, file: File, question: Any, noise: Any, totals: bool, grouped: bool = False) -> None:
         size, drops, given = file.terms["size"], question["drops_missing"], noise["count_step"]
@@ -792,39 +1197,51 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         self.n, self.answers, steps = 1 if totals or counted else size, self.own.answers(noise), self.own.step
         steps, self.plain = steps + [1 / (self.count or 1)] * lifted, file.terms["question"]["kind"] == "queries"
         given = file.terms["weights"] if "weights" in file.terms or not self.plain else [1.0] * self.own.d
-        if file.pure:
-            self.law = file.law
-            units = [x * F(s) ** 2 for x, s in each(self.spreads(file, noise, len(steps)), steps)]
-            found = [dot([x * x for x in row], units) / 4 ** self.answers[1] for row in self.answers[0]]
+        self.law, self.steps = file.law, steps
+        if file.law in SHAPED:
+            self.shape = Shape(file, self.own, noise, len(steps), self.count)
+        elif file.pure:
+            self.units = [x * F(s) ** 2 for x, s in each(self.spreads(file, noise, len(steps)), steps)]
         else:
             self.noise = self.own.noise(noise)
-            found = self.noise.variances(self.answers, steps)
+        found = self.strays(self.answers)
         self.variances = [v / self.n**2 for v in found]
         self.weights = numbers(given, "terms.weights", len(found) - (lifted and file.law != "gaussian"), 2.0**-900)
         if lifted and file.pure:  # a mean's error is that of the sum about it: of the worst, as far as the bounds
-            if self.own.kind != "lower" or self.own.center != [(a + b) / 2 for a, b in each(*self.own.rows)]:
-                undecided("means of a private number of rows under a pure budget, but of boxes about their middle")
-            self.far = [(F(b) - F(a)) / 2 for a, b in each(*self.own.rows)]
+            ends = self.own.ends()
+            self.far = [(b - a) / 2 for a, b in ends]
+            self.about = self.seen_from([(a + b) / 2 for a, b in ends])
+            *self.worse, self.last = map(max, *(self.strays(self.seen_from(at)) for at in each(*ends)))
+    def seen_from(self, points: Any) -> Dyadic:  # the answers of sums about a point, and the count
+        (off,), over = dyadic([[cut(F(v) - x, 1100, 0) for v, x in each(self.own.center, points)]])
+        found = [[x << over for x in row] for row in self.answers[0]]
+        for row, x in zip(found, off, strict=False):
+            row[-1] += x << self.answers[1]
+        return found, self.answers[1] + over
+    def strays(self, answers: Dyadic) -> list[F]:  # the variances of answers
+        if self.law in SHAPED:
+            return self.shape.variances(answers, self.steps)
+        if self.law == "gaussian":
+            return self.noise.variances(answers, self.steps)
+        return [dot([x * x for x in row], self.units) / 4 ** answers[1] for row in answers[0]]
     def spreads(self, file: File, noise: Any, r: int) -> list[F]:  # the variances of pure noise's numbers, in steps
-        if self.law in ("k_norm", "staircase"):  # of the norm whose unit ball is all changes; in a box a point of it times Gamma(k + 1)
+        if self.law == "staircase":  # of the norm whose unit ball is all changes, a point of it times γ + i, of chances q^i·(γ + i)^k
             if self.own.kind != "lower":
-                undecided("noise of the shape of changes, but of a box")
+                undecided("staircases, but of a box")
             box = self.own.codes()
             if file.counted and box[0] != [-x for x in box[1]]:
-                undecided("noise of the shape of changes, but of a box about its middle")
+                undecided("staircases, but of a box about its middle")
             half = [b - a if not file.counted else b for a, b in each(*box)] + [self.count] * (r - len(box[0]))
             self.scales, k = [single(noise["scale"], "noise.scale", 2.0**-1000)], sum(x > 0 for x in half)
-            square = F((k + 1) * (k + 2))
-            if self.law == "staircase":  # or times γ + i, of chances q^i·(γ + i)^k, laws on boxes of two centers apart by
-                step, first = (single(noise[name], f"noise.{name}", 2.0**-1000) for name in ("epsilon", "first"))
-                if not 0 < k <= 16 or not F(k, 1000) < step <= 20 or first > 1:  # no more than 1 − (1 − |s|/2r)^k
-                    undecided("staircases of so many dimensions or such steps")
-                moved, low, high = 1 / self.scales[0], *(shells(first, k, step, up) for up in (0, 1))
-                if "factor" in noise:  # of an interval, not all of which has to be a change
-                    ((wide,),) = unpacked(noise["factor"], "noise.factor", [1]) if r == 1 else undecided("a staircase of an ellipsoid")
-                    moved, half = moved * half[0] / abs(F(wide)), [abs(F(wide))]
-                self.moved, square = step * math.ceil(moved), shells(first, k + 2, step, 1) / low
-                file.apart = 1 - shells(first - moved / 2, k, step, 0) / high if moved <= 1 else F(1)
+            step, first = (single(noise[name], f"noise.{name}", 2.0**-1000) for name in ("epsilon", "first"))
+            if not 0 < k <= 16 or not F(k, 1000) < step <= 20 or first > 1:  # laws on two boxes differ by 1 − (1 − |s|/2r)^k at most
+                undecided("staircases of so many dimensions or such steps")
+            moved, low, high = 1 / self.scales[0], *(shells(first, k, step, up) for up in (0, 1))
+            if "factor" in noise:  # of an interval, not all of which has to be a change
+                ((wide,),) = unpacked(noise["factor"], "noise.factor", [1]) if r == 1 else undecided("a staircase of an ellipsoid")
+                moved, half = moved * half[0] / abs(F(wide)), [abs(F(wide))]
+            self.moved, square = step * math.ceil(moved), shells(first, k + 2, step, 1) / low
+            file.apart = 1 - shells(first - moved / 2, k, step, 0) / high if moved <= 1 else F(1)
             return [self.scales[0] ** 2 * square * x * x / 3 for x in half]
         self.scales = [F(x) for x in numbers(noise["scales"], "noise.scales", r, 2.0**-1000)]
         return [file.spread(b) for b in self.scales]
@@ -832,8 +1249,8 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         return bool(self.own.covers(self.noise, self.count, limit))
     def moves(self) -> list[Counter[F]]:  # by how many scales each number is moved, for each change by one neighbour
         own = self.own if self.own.kind != "image" else undecided("independent noise on balls and ellipsoids")
-        if self.law in ("k_norm", "staircase"):
-            return [Counter([self.moved if self.law == "staircase" else 1 / self.scales[0]])]
+        if self.law == "staircase":
+            return [Counter([self.moved])]
         codes = own.codes()
         if len(codes) ** 2 * own.d > 1 << 14:
             undecided("so many changes under a pure budget")
@@ -844,41 +1261,49 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         many = {(*map(abs, row), *[self.count] * own.lifted) for row in codes}
         return [Counter(abs(x) / b for x, b in each(row, self.scales)) for row in many]
     def ranges(self) -> F:  # the square of the norm of how far one record moves each column, of those that come and go
-        own = self.own.rows if self.own.counted and len(self.own.pivots) == self.own.d else [[0.0] * self.own.d]
-        far = [max(map(F, x)) - min(map(F, x)) if self.far else max(abs(F(y)) for y in x) for x in turned(own)]
+        ends = self.own.ends() if self.own.counted and len(self.own.pivots) == self.own.d else [(ZERO, ZERO)] * self.own.d
+        far = [b - a if self.far else max(abs(a), abs(b)) for a, b in ends]
         squares = [(F(w) * x) ** 2 for w, x in each(self.weights, far)]
         return max(squares) if self.infinite else sum(squares, ZERO)
     def worst(self, weights: list[float]) -> F:  # at most what a unit of the count's error matters to the worst mean
         parts = [(F(w) * f) ** 2 for w, f in each(weights, self.far)]
         return root(max(parts) if self.infinite else sum(parts, ZERO), 0)
     def summed(self, weights: list[float]) -> F:  # the square of the deviations' norm, weighted
-        squares = [F(w) ** 2 * v for w, v in zip(weights, self.variances, strict=not self.far)]
-        if self.far:
-            squares = [x + (F(w) * f) ** 2 * self.variances[-1] for x, w, f in each(squares, weights, self.far)]
+        squares = [F(w) ** 2 * v for w, v in zip(weights, self.worse if self.far else self.variances, strict=not self.far)]
         return max(squares) if self.infinite else sum(squares, ZERO)
     def bounds(self, evidence: Any) -> list[F]:  # what is, and what is proved at μ = 1, weighted and not, by squares
-        found = [self.summed(self.weights)]
+        found: list[F] = [self.summed(self.weights)]
         for plain, given in (("", self.weights), ("plain_", [1.0] * len(self.weights))):
-            if plain and (self.plain or self.scales):  # of pure noise also by each column's own records
-                return [*found, max(found[1], self.ranges() if self.scales else ZERO)]
+            if plain and (self.plain or self.law != "gaussian"):  # of pure noise also by each column's own records
+                return [*found, max(found[1], self.ranges() if self.law != "gaussian" else ZERO)]
             if isinstance(self.own, Moments):
                 found.append(self.own.proved(evidence, plain, given, self.infinite) / self.n**2)
                 continue
             (scale,), places = dyadic([[*given, *(self.worst(given) for _ in self.far[:1])]])
-            rows = [[x * w for x in row] for row, w in each(self.answers[0], scale)], self.answers[1] + places
+            given_rows, over = self.about if self.far else self.answers
+            rows = [[x * w for x in row] for row, w in each(given_rows, scale)], over + places
             moved, mass = self.own.moment(evidence, plain)
             found.append(proved(rows, evidence[f"{plain}query_weights"], moved, mass, self.infinite) / self.n**2)
         return found
     def ways(self, file: File, square: F) -> list[tuple[str, Any]]:  # of a public size: how pure noise is bounded, and whose
-        far = [F(w) * (max(map(F, x)) - min(map(F, x))) / self.n for w, x in each(self.weights, turned(self.own.rows))]
+        far = [F(w) * (b - a) / self.n for w, (a, b) in each(self.weights, self.own.ends())]
         top, length, d, size = max(far), root(sum((x * x for x in far), ZERO), 1), len(far), file.terms["size"]
-        box, k = self.own.kind == "lower", len(self.own.pivots)
-        corners = box and not {"vertices", "squares", "points", "means"} & {*file.terms["evidence"]}
-        many = orthogonal(sum(map(bool, far)) or 1) if corners else k * (k + 1) // 2 + 1  # Hadamard, or Carathéodory
+        box, k, evidence = self.own.kind == "lower", len(self.own.pivots), file.terms["evidence"]
+        even = box or (self.own.kind == "image" and not self.own.cube and not self.own.dense)
+        corners = box and not {"vertices", "squares", "points", "means"} & {*evidence}
+        chosen, most = evidence.get("vertices", evidence.get("points", [])), k * (k + 1) // 2 + 1  # by Carathéodory's theorem
+        listed, many = self.own.listed_points or len(chosen), orthogonal(sum(map(bool, far)) or 1)  # a Hadamard matrix of corners, or of a ball's signs
+        if not corners and not (even and "squares" in evidence):
+            many = min(listed * (listed - 1) // 2 if evidence.get("measure") == "product" else listed or most, most)
         given = [(root(square, 0), many, top if self.infinite else length, length), (top, 1, top, top)]
-        fits, ball = box and min(far) > 0 and (d == 1 or not self.infinite), F(d, d + 2) * min(far) ** 2
-        return [("mechanism", lambda bound: any(bound <= among(file.epsilon, size, *own) for own in given)),
-                ("noise that is added", lambda bound: fits and staircase(file.epsilon, d, bound**2 / ball))]
+        fits, ball = even and min(far) > 0 and (d == 1 or not self.infinite), F(d, d + 2) * min(far) ** 2
+        epsilon, delta = granted(file.terms["budget"]) if self.law == "radial" else (file.epsilon, ZERO)
+        def added(bound: F) -> bool:
+            if not fits or not delta:
+                return bool(fits) and staircase(epsilon, d, bound**2 / ball)
+            proof = evidence.get("additive", {})
+            return bool(d == proof.get("dimension") == 1 and bound**2 <= on_line(epsilon, delta, proof) * min(far) ** 2)
+        return [("mechanism", lambda bound: any(bound <= among(epsilon, size, *own, delta) for own in given)), ("noise that is added", added)]
 def one_mean(given: Any) -> Any:  # the question of a mean within another
     one_of(given["kind"], "question.mean.kind", "mean")
     return given
@@ -908,7 +1333,7 @@ def check_values(file: File) -> None:  # a plan or a release of means, of totals
         undecided("noise on counts of every record" if file.pure != WHOLE else f"mechanism={WHOLE!r}, but on tables,")
     own = Values(file, question, noise, kind != "mean")
     if file.pure:
-        file.reveals(own.moves())
+        own.shape.reveals() if file.law in SHAPED else file.reveals(own.moves())
     else:
         file.say("no change by one neighbour has more than μ", own.covers(file.limit))
     weights = own.weights if file.pure else [1.0] * len(own.weights)
@@ -1399,10 +1824,11 @@ def check_together(file: File, folder: Path) -> None:  # a folder of plans or re
         undecided("what all reveal together")
     file.pure = members[0].pure
     alike = {(bool(own.pure), *(json.dumps(own.terms.get(k)) for k in ("relation", "size", "unit"))) for own in members}
-    most = (granted if file.pure else allowed)(document["budget"])[0]
+    most, *room = (granted if file.pure else allowed)(document["budget"])
     total = sum((own.spent for own in members if own.spent is not None), ZERO)
     file.say("all are of one relation, number of records, unit and kind of noise", len(alike) == 1)
-    file.say("all reveal together no more than the budget", total <= most)
+    lost = sum((own.delta for own in members), ZERO)
+    file.say("all reveal together no more than the budget", total <= most and (not lost or lost <= room[0]))
 def main() -> None:  # the command line: one file, or a folder of them
     try:
         path = Path(sys.argv[1])

@@ -42,7 +42,7 @@ LIMITS = {
     "pairs of places alike": 892,
     "lines of tests": 85_085,
     "files above 450 lines": 0,
-    "lines of the checker for strangers": 1_418,
+    "lines of the checker for strangers": 1_844,
 }
 
 

@@ -13,4 +13,18 @@ def _computed_once():
     with pytest.MonkeyPatch.context() as patch:
         for name in ("exp", "normal"):
             patch.setattr(checker, name, lru_cache(1 << 16)(getattr(checker, name)))
+        own = checker.Balls
+        for name in ("longest", "beyond"):
+            patch.setattr(own, name, lru_cache(1 << 10)(getattr(own, name)))
+
+        @lru_cache(1 << 8)
+        def known(d, radii, weights):
+            return own(d, [[*radii]], [[*weights]])
+
+        def balls(d, radii, weights):
+            if len(radii) == len(weights) == 1:
+                return known(d, (*radii[0],), (*weights[0],))
+            return own(d, radii, weights)
+
+        patch.setattr(checker, "Balls", balls)
         yield

@@ -90,7 +90,7 @@ def test_pure_noise_holds_and_a_part_in_a_million_less_does_not(name, mechanism,
         (lambda: ln.Sum(["a", "b"], LISTED), "add_remove", "mechanism='discrete_k_norm'"),
         (lambda: ln.Distribution("a", [0, 1, 2, 3]), "add_remove", "ordered attributes"),
         (lambda: ln.Mean(["a"], ln.Box([0], [1]), by={"g": 2}), "add_remove", "groups and streams"),
-        (lambda: ln.Sum(["a", "b"], ln.Ball(2)), "add_remove", "the shape of changes"),
+        (lambda: ln.Sum(["a", "b"], ln.Ball(2, order=1)), "add_remove", "neither Euclidean nor"),
     ],
 )
 def test_what_is_outside_is_named_beside_what_is_decided(question, relation, said):
