@@ -57,7 +57,8 @@ def once(pairs: list[tuple[str, Any]]) -> Any:  # an object that has each name o
     return dict(pairs) if len(dict(pairs)) == len(pairs) else false("a name stands twice in one object")
 def fields(given: Any, where: str, known: str) -> Any:  # an object that has no names but these
     beyond = [name for name in given if name not in known.split()]
-    return undecided(f"{where}.{beyond[0][:60]} is not known here") if beyond else given
+    name = "".join(x if x.isprintable() else "?" for x in (beyond or [""])[0][:60])
+    return undecided(f"{where}.{name} is not known here") if beyond else given
 def of_kind(given: Any, where: str, kind: str, known: str) -> Any:  # an object of this kind, with no names but these
     one_of(given["kind"], f"{where}.kind", kind)
     return fields(given, where, f"kind {known}")

@@ -165,6 +165,7 @@ def test_no_edit_of_what_noise_is_or_costs_makes_false_things_hold(mechanism):
         harmless |= path == ("terms", "noise", "epsilon")  # δ is of the ε that is charged
         harmless |= path[:3] == ("terms", "noise", "reach")  # a hint
         harmless |= path[2:] == ("factor", "shape") and what == "long"  # of one number
+        harmless |= path[2:3] == ("step",) and what == "half" and mechanism == "k_norm"  # as finer
         if status == HOLDS and not harmless:
             wrong.append((*path, what))
         if path[-2:] in {("cost", "epsilon"), ("cost", "delta")} and what in ("down", "half"):
@@ -289,7 +290,7 @@ def test_a_chain_of_chances_binds_what_is_private_with_a_delta():
     for epsilon in (F(1, 10), F(1), F(3)):
         q = math.exp(-epsilon)
         exact = 2 * q / (1 - q) ** 2
-        assert 0.999 * exact < checker.endless(epsilon, F(0)) <= exact
+        assert 0.999 * exact < checker.endless(epsilon, F(0)) <= exact * (1 + 1e-12)
         found = [checker.endless(epsilon, F(1, 10**k)) for k in (2, 6, 9)]
         assert found == sorted(found)
         assert found[-1] <= checker.endless(epsilon, F(0))
