@@ -1223,7 +1223,8 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         if self.law in SHAPED:
             return self.shape.variances(answers, self.steps)
         if self.law == "gaussian":
-            return self.noise.variances(answers, self.steps)
+            found: list[F] = self.noise.variances(answers, self.steps)
+            return found
         return [dot([x * x for x in row], self.units) / 4 ** answers[1] for row in answers[0]]
     def spreads(self, file: File, noise: Any, r: int) -> list[F]:  # the variances of pure noise's numbers, in steps
         if self.law == "staircase":  # of the norm whose unit ball is all changes, a point of it times γ + i, of chances q^i·(γ + i)^k

@@ -40,9 +40,9 @@ LIMITS = {
     "files a box's mean runs through": 61,
     "files a pure plan of queries runs through": 71,
     "pairs of places alike": 892,
-    "lines of tests": 85_085,
+    "lines of tests": 85_405,
     "files above 450 lines": 0,
-    "lines of the checker for strangers": 1_844,
+    "lines of the checker for strangers": 1_846,
 }
 
 
