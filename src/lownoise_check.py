@@ -1838,8 +1838,10 @@ def main() -> None:  # the command line: one file, or a folder of them
             status, lines = result(tried(File(), lambda file: check_together(file, path)))
         else:
             status, lines = decide(content(path / RELEASE if path.is_dir() else path))
+    except UnicodeDecodeError:
+        status, lines = UNREAD, [f"{path} is no text; give the plan.json of `lownoise plan SPEC --out DIR`, or verify a stream's own file by `lownoise verify FILE`"]
     except (OSError, ValueError, IndexError):
-        status, lines = UNREAD, ["usage: lownoise-check FILE  (there is no such file, or it is no text)"]
+        status, lines = UNREAD, ["usage: lownoise-check FILE  (there is no such file)"]
     (sys.stderr if status == UNREAD else sys.stdout).write("\n".join(lines) + "\n")
     sys.exit(status)
 if __name__ == "__main__":

@@ -214,7 +214,7 @@ app.command()(together)
 @app.command()
 def verify(
     file: Annotated[
-        Path, typer.Argument(help="A plan.json or release.json, or the folder it lies in.")
+        Path, typer.Argument(help="A plan.json, a release.json, their folder, or a stream's file.")
     ],
     *,
     largest: Annotated[

@@ -101,6 +101,35 @@ class LockedKind:
                     connection.close()  # rolls back what was not committed
 
     @contextmanager
+    def reading(self, path: Path) -> Iterator[sqlite3.Connection | None]:
+        """Give a file as it stands, without a lock on its writers until they commit; or None.
+
+        Nothing in the file or beside it is written, and what a crash left is not taken back.
+
+        Args:
+            path: a file that is there; None is given where it is no database.
+
+        Raises:
+            LownoiseError: where it cannot be used.
+        """
+        import sqlite3
+
+        with self.usable(path):
+            where = f"{path.absolute().as_uri()}?mode=ro"
+            connection = sqlite3.connect(where, uri=True, timeout=_PATIENCE, isolation_level=None)
+            try:
+                connection.execute("BEGIN")
+                try:
+                    found = None if self.empty(connection) else connection
+                except sqlite3.DatabaseError as error:
+                    if getattr(error, "sqlite_errorname", "") != "SQLITE_NOTADB":
+                        raise
+                    found = None
+                yield found
+            finally:
+                connection.close()
+
+    @contextmanager
     def usable(self, path: Path) -> Iterator[None]:
         """Say of the file what SQLite and the system say."""
         import sqlite3
@@ -166,6 +195,13 @@ class LockedKind:
             )
         if reason == "SQLITE_NOTADB":
             return self._foreign(path)
+        if reason == "SQLITE_CORRUPT":
+            return self.error(f"{self.field}={path} is damaged or cut short; {self.restored}")
+        if reason == "SQLITE_READONLY_ROLLBACK":  # where it is only read
+            return self.error(
+                f"{self.field}={path} was being written when its program was killed; go on with it "
+                "once, which takes that back, and try again"
+            )
         return self.error(
             f"{self.field}={path} cannot be used ({reason}); check that its folder can be written, "
             "its disk has room and nobody else holds it, then try again"

@@ -22,7 +22,7 @@ from lownoise.errors import FileError, StreamError
 from lownoise.privacy import StreamPosition
 from lownoise.release import codec
 from lownoise.streams import files
-from lownoise.streams.codec import terms_from_dict, terms_to_dict
+from lownoise.streams.codec import document, terms_from_dict, terms_to_dict
 from lownoise.streams.progress import Progress, spend_from_dict, spend_to_dict, text_of
 
 if TYPE_CHECKING:
@@ -192,7 +192,43 @@ class StreamFile:
 
             yield found, contents, follow
 
-    def _contents(self, connection: sqlite3.Connection, domain: AbstractDomain | None) -> Contents:
+    @classmethod
+    def stated(
+        cls, path: Path, domain: AbstractDomain | None, check: Callable[[dict[str, Any]], None]
+    ) -> str | None:
+        """Return the document of what a stream's file guarantees; None where it is no database.
+
+        All of the file is read and must be whole, as `opening` has it; nothing is written.
+
+        Args:
+            path: where it is.
+            domain: as of `opening`.
+            check: is given a document of the terms before anything is made of them.
+
+        Raises:
+            FileError: as `opening`.
+        """
+        with _FILE.reading(path) as connection:
+            if connection is None:
+                return None
+            _FILE.expect(path, connection, (_VERSION, _COUNTED))
+            _FILE.expect_one_name(path)
+            found = cls(path, _identity(connection, path), _is_counted(connection))
+
+            def read() -> str:
+                return document(found._contents(connection, domain, check).terms)
+
+            try:
+                return codec.guarded(read)
+            except FileError as error:
+                raise FileError(f"file={path}: {error}") from None
+
+    def _contents(
+        self,
+        connection: sqlite3.Connection,
+        domain: AbstractDomain | None,
+        check: Callable[[dict[str, Any]], None] = lambda _: None,
+    ) -> Contents:
         (intact,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if intact != "ok":
             raise FileError("it is damaged; restore the file that was left last")
@@ -200,7 +236,9 @@ class StreamFile:
         for name, content, digest in connection.execute("SELECT * FROM part"):
             self._expect(name, content, digest)
             parts[name] = content
-        terms = terms_from_dict(json.loads(parts["terms"]), domain)
+        stated = json.loads(parts["terms"])
+        check({"terms": stated})
+        terms = terms_from_dict(stated, domain)
         _, done, content, digest, *more = connection.execute(
             "SELECT * FROM progress WHERE id = 1"
         ).fetchone()
@@ -230,6 +268,9 @@ class StreamFile:
 
     def _kept(self, connection: sqlite3.Connection, terms: Terms, done: int) -> Integers:
         rounds, r = terms.question.workload.rounds, terms.mechanism.coding.step.size
+        (blocks,) = connection.execute("SELECT count(*) FROM noise").fetchone()
+        if blocks != -(-rounds // _BLOCK):  # before there is room for so many
+            raise FileError("its noise is not whole")
         kept = np.zeros((rounds - done, r), dtype=np.int64)
         start = done - done % _BLOCK
         rows = connection.execute("SELECT * FROM noise WHERE first >= ? ORDER BY first", [start])

@@ -154,6 +154,7 @@ def _above(error: float, bound: float) -> Check:
 
 _MARGINALS = "marginals"
 _LOCAL_KIND, _LOCAL_TERMS = "local", "local_model.terms:LocalTerms"  # of a room above this one
+_STREAM_FILE = "streams.store:StreamFile"
 _PLAN = frozenset({"format", "terms", "derived", "digest"})
 _LOCAL = frozenset({"format", "terms", "derived", "curator", "digest"})
 _FIELDS = {"plan": _PLAN, "release": _PLAN | {"integers", "spend", "created", "versions"}}
@@ -178,7 +179,7 @@ def verify(
     Args:
         source: the path of a plan.json or a release.json, or of the folder that one lies in, or
             that several on one budget were saved to; or the text of one, as `Plan.to_json` or
-            `Release.to_json` wrote it.
+            `Release.to_json` wrote it; or the path of a stream's file, which is only read.
         domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
         largest: the most numbers of a stream that are read: of its factors, of rounds with noise
             of their own, of pairs of rounds that evidence speaks of. What they cost in time and
@@ -188,7 +189,7 @@ def verify(
         Every check; `bool()` of it says whether all hold.
 
     Raises:
-        FileError: where it cannot be read, is no plan and no release that this version can read,
+        FileError: where it cannot be read, is no plan, release or stream that this version reads,
             names an oracle that was not given, or is of a stream larger than `largest`.
     """
     if isinstance(source, str) and (not source.strip() or source.lstrip()[0] in "{["):
@@ -202,7 +203,8 @@ def _of_file(
     source: str | PathLike[str], domain: AbstractDomain | None, largest: int
 ) -> Verification:
     """Return the checks of one document, and of the integers beside it."""
-    file, text = _opened(source)
+    file = _meant(source)
+    text = _of_stream(file, domain, largest) or _opened(file)
     try:
         found = _of_text(text, domain, largest)
     except FileError as error:
@@ -270,18 +272,46 @@ def _jointly(every: dict[str, Terms], members: Members, payers: list[Any]) -> li
     ]
 
 
-def _opened(path: str | PathLike[str]) -> tuple[Path, str]:
-    """Return the file that a path means, which may be its folder, and the text in it."""
+def _meant(path: str | PathLike[str]) -> Path:
+    """Return the file that a path means, which may be its folder."""
     file = path_of(path, "file")
-    try:
+    with suppress(OSError, ValueError):
         if file.is_dir():
             names = (folders.DOCUMENT, "plan.json")
-            file = next((file / name for name in names if (file / name).exists()), file / names[0])
-        return file, file.read_text(encoding="utf-8")
+            return next((file / name for name in names if (file / name).exists()), file / names[0])
+    return file
+
+
+def _of_stream(file: Path, domain: AbstractDomain | None, largest: int) -> str | None:
+    """Return the document of a stream that lives in a file, which is left as it is; or None.
+
+    Only SQLite opens it: a handle of another kind would drop this process's locks on it.
+    """
+
+    def check(document: dict[str, Any]) -> None:
+        expect_oracle(document["terms"]["question"], domain)
+        _check_size(document, largest)
+
+    found: str | None = None
+    if _is_file(file):
+        found = resolved(_STREAM_FILE).stated(file, domain, check)
+    return found
+
+
+def _is_file(path: Path) -> bool:
+    with suppress(OSError):
+        return path.is_file()
+    return False
+
+
+def _opened(file: Path) -> str:
+    """Return the text in a file."""
+    try:
+        return file.read_text(encoding="utf-8")
     except (OSError, ValueError):
         raise FileError(
-            f"file={quoted(str(path))} cannot be read; "
-            "give a plan.json or release.json, its folder, or its text, of a stream its to_json()",
+            f"file={quoted(str(file))} cannot be read; "
+            "give a plan.json or release.json, its folder, or its text, or a stream's file",
         ) from None
 
 
