@@ -486,9 +486,9 @@ def test_any_marginal_of_a_release_is_shown_with_its_intervals():
 def test_a_large_marginal_is_cut_and_said_so():
     own = released(tables({"a": 40, "b": 40}, way=2))
     found = report.sections(own, marginal=("a", "b"))
-    assert "681 more cells of this marginal" in report.render_html(found)  # 41·41 − 1000
-    assert "1,651 more cells of this marginal" in report.render_text(found)  # 41·41 − 30
-    assert "681 more cells of this marginal" in report.render_text(found, rows=1000)
+    assert "681 more rows of this table" in report.render_html(found)  # 41·41 − 1000
+    assert "1,651 more rows of this table" in report.render_text(found)  # 41·41 − 30
+    assert "681 more rows of this table" in report.render_text(found, rows=1000)
     assert len(csv_of(own, ("a", "b")).splitlines()) == 41 * 41 + 1
 
 

@@ -289,3 +289,18 @@ def test_a_number_is_shown_as_it_is_and_many_by_their_range():
     assert brief(np.arange(10.0)) == "10 numbers from 0 to 9"
     assert brief(np.zeros((0, 3))) == "0 × 3 numbers"
     assert brief([[1.0, 2.0], [3.0]]) == "[[1.0, 2.0], [3.0]]"
+
+
+@pytest.mark.parametrize(("categories", "shown"), [(5, 5), (6, 6), (7, 7), (8, 6), (9, 6)])
+def test_a_row_is_not_hidden_for_a_line_that_says_so(categories, shown):
+    """In print and in notebooks; what is hidden is counted in rows of the table."""
+    asked = {"budget": ln.zcdp(0.5), "relation": "add_remove"}
+    plan = ln.plan(ln.Count({"town": categories}), **asked)
+    own = plan.release(pd.DataFrame({"town": [0, 1, 1]}))
+    page = "".join(Reader(own._repr_html_()).words)
+    left = categories - shown
+    for said in (str(own), page):
+        assert ("more rows of this table" in said.replace("\n", " ")) == (left > 0)
+        assert not left or f"{left} more rows" in said
+    rows = re.findall(r"^ (\d) .*\d\.\d", str(own), re.MULTILINE)
+    assert rows == [str(k) for k in range(shown)]

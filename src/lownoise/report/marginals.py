@@ -152,7 +152,7 @@ class MarginalsView(AbstractView):
             caption=f"Numbers of rows with {self.percent} intervals.",
             hidden=sum(1 for _ in every),
             rest=(
-                "{hidden} more cells of this marginal are in the release; `lownoise marginal DIR "
+                "{hidden} more rows of this table are in the release; `lownoise marginal DIR "
                 "NAME… --out FILE.csv` writes all of them."
             ),
             terminal=FEW,

@@ -110,6 +110,13 @@ class Table:
     own: int | None = None
     shares: tuple[tuple[float, ...], ...] = ()
 
+    def most(self, rows: int) -> int:
+        """Return how many rows are shown where there is room for so many and a line about others.
+
+        Where one row alone would be left, it stands in the place of that line.
+        """
+        return rows + (not self.hidden and len(self.rows) == rows + 1)
+
     @property
     def headed(self) -> bool:
         """Whether it has a row of headings."""
@@ -240,7 +247,7 @@ def render_text(
     for part in (part for section in sections for part in section.parts):
         match part:
             case Table(terminal=few) if few:
-                most = few if rows is None or few == len(part.rows) else rows
+                most = part.most(few if rows is None or few == len(part.rows) else rows)
                 if part.title:
                     console.print(Text(f"\n{part.title}"))
                 console.print(_text_table(part, most))

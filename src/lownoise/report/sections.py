@@ -312,6 +312,7 @@ def _cut(table: Table) -> Table:
     """Return a table of a few rows, which says how many there are; a matrix as it is."""
     if table.terminal == len(table.rows):
         return table
-    hidden = table.hidden + max(len(table.rows) - _FEW, 0)
-    own = table.own if table.own is not None and table.own < _FEW else None
-    return replace(table, rows=table.rows[:_FEW], hidden=hidden, own=own)
+    most = table.most(_FEW)
+    hidden = table.hidden + max(len(table.rows) - most, 0)
+    own = table.own if table.own is not None and table.own < most else None
+    return replace(table, rows=table.rows[:most], hidden=hidden, own=own)
