@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Specifications: all mistakes at once, each with its path."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -162,7 +165,7 @@ def test_every_mistake_is_reported_at_once_with_its_path(tmp_path):
         ('dataset = "flights"', 'dataset = ""', "ledger.dataset"),
         ("size = 100", 'size = 100\norder = "inf"', "infinity as inf"),
         ("missing = 0 }", "mising = 0 }", "did you mean 'missing'"),
-        ("missing = 0 }", "zzzz = 0 }", "is not a field of a specification; see docs"),
+        ("missing = 0 }", "zzzz = 0 }", "is not a field of a specification; correct its name"),
         ("missing = 0 }", "min = 0 }", "did you mean 'lower'"),
         ("missing = 0 }", "missing = 0 }\nx = [0, 1]", "columns.x: is no table of fields; write {"),
         ("missing = 0 }", "weight = -1 }", "weight"),
@@ -177,6 +180,16 @@ def test_one_mistake(old, new, said, tmp_path):
     assert old in GOOD
     with pytest.raises(LownoiseError, match=said):
         read_spec(written(tmp_path, GOOD.replace(old, new))).plan()
+
+
+def test_no_message_refers_to_a_page_that_is_not_installed():
+    """Of all texts of the package but those that document its code."""
+    for path in sorted((Path(ln.__file__).parent).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert id(node) in prose or "docs/" not in node.value, (path.name, node.value)
 
 
 def test_a_file_that_cannot_be_read(tmp_path):

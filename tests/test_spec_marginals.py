@@ -72,7 +72,7 @@ def test_attributes_may_stand_in_a_file_beside_the_specification(tmp_path, monke
         ('{"age": 85, "age": 85}', "names 'age' twice"),
         ("[" * 100_000, "is not JSON"),
         ("[1]", "is no table of attributes"),
-        ('{"age": 0}', "question.attributes.age: sizes['age']=0 is no number of categories"),
+        ('{"age": 0}', "question.attributes.age: 0 is no number of categories"),
     ]:
         path = tmp_path / "sub" / "domain.json"
         path.unlink(missing_ok=True)
@@ -95,8 +95,8 @@ def test_all_mistakes_at_once_each_with_its_path(tmp_path):
     said = str(refusal.value)
     assert "has 7 mistakes" in said
     for mistake in (
-        "question.attributes.age: sizes['age']=0 is no number",
-        "question.attributes.sex: sizes['sex'] lists 'F' twice",
+        "question.attributes.age: 0 is no number",
+        "question.attributes.sex: lists 'F' twice",
         "question.way: ",
         "question.order: ",
         "question.missing: is not a field",
@@ -124,18 +124,20 @@ def test_all_mistakes_at_once_each_with_its_path(tmp_path):
                 'ordered = { COLUMN = "prefix" }'
             ),
         ),
-        ("way = 2", "way = 4", "question: Marginals.way=4 with 3 attributes"),
+        ("way = 2", "way = 4", "question: way=4 with 3 attributes"),
         ("way = 2", "", "question: Marginals needs either way=k"),
-        ("way = 2", 'sets = [["age", "income"]]', "question: Marginals.sets[0]: 'income' is no"),
+        ("way = 2", 'sets = [["age", "income"]]', "question: sets[0]: 'income' is no"),
         ("way = 2", 'sets = ["age"]', "question.sets.0: "),
         ("way = 2", "way = true", "question.way: "),
-        ("[1, 2, 0.5]", "[1, 2]", "question: Marginals.weights has shape (2,)"),
-        ("[1, 2, 0.5]", "[1, 2, -1]", "question: Marginals.weights[2]=-1 is out of range"),
+        ("[1, 2, 0.5]", "[1, 2]", "question: weights has shape (2,)"),
+        ("[1, 2, 0.5]", "[1, 2, -1]", "question: weights[2]=-1 is out of range"),
         ("[1, 2, 0.5]", "[1, 2, nan]", "question.weights.2: "),
-        ("age = 85", "age = -3", "question.attributes.age: sizes['age']=-3 is no number"),
-        ("age = 85", "age = 99999999999", "question.attributes.age: sizes['age']=99999999999"),
-        ("age = 85", "age = 8.5", "question.attributes.age: sizes['age']=8.5 is neither"),
-        ("age = 85", "age = []", "question.attributes.age: sizes['age'] lists no category"),
+        ("sex = [", "Age = 3\nsex = [", "question: attributes has names 'age' and 'Age' that"),
+        ('["F", "M"]', '["7", "07"]', "question: attributes['sex'] lists '7' and '07', both 7"),
+        ("age = 85", "age = -3", "question.attributes.age: -3 is no number"),
+        ("age = 85", "age = 99999999999", "question.attributes.age: 99999999999"),
+        ("age = 85", "age = 8.5", "question.attributes.age: 8.5 is neither"),
+        ("age = 85", "age = []", "question.attributes.age: lists no category"),
         ("age = 84", "age = 85", "question.outside.age: outside['age']=85 is no policy and no"),
         ("age = 84", "income = 1", "question.outside.income: outside names 'income'"),
         ("add_remove", "substitute", "question.size: is missing"),

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
 
-from lownoise.errors import LownoiseError, QuestionError
+from lownoise.errors import LownoiseError, QuestionError, quoted
 from lownoise.questions import Marginals, Parity, Queries
-from lownoise.questions.attributes import attributes
+from lownoise.questions.attributes import attributes, check_labels
+from lownoise.questions.wording import called
 from lownoise.spec.arrays import numbers_of, read_matrix, read_records
 from lownoise.spec.declared import declared_question
 from lownoise.spec.model import AskedSpec, Mechanism, Number, mistake_text, mistaken
@@ -33,8 +34,10 @@ def declared_attributes(given: object, info: ValidationInfo) -> dict[str, Any]:
         )
     mistakes = []
     for name, categories in given.items():
+        own = f"sizes[{quoted(name)}]"
         try:
-            attributes({name: categories})
+            with called({f"{own}=": "", f"{own} ": "", "sizes ": ""}):  # which its path says
+                attributes({name: categories})
         except QuestionError as error:
             mistakes.append(((name,), str(error), None))
     if mistakes:
@@ -87,7 +90,8 @@ class MarginalsSpec(AskedSpec):
             return "drop"
         if not isinstance(outside, dict):
             try:
-                attributes(sizes, outside)  # type: ignore[arg-type]  # it says what is wrong
+                with called({"sizes": "attributes"}):
+                    attributes(sizes, outside)  # type: ignore[arg-type]  # it says what is wrong
             except QuestionError as error:
                 raise mistake_text(str(error)) from None
             policies = dict.fromkeys(sizes, outside)
@@ -115,7 +119,8 @@ class MarginalsSpec(AskedSpec):
     def _fitting(self) -> Self:
         """Refuse marginals that the attributes do not have, before a budget is looked at."""
         try:
-            self.asked()
+            with called({"sizes": "attributes", "Marginals.": ""}):
+                check_labels(self.asked().attributes)
         except LownoiseError as error:
             raise mistake_text(str(error)) from None
         return self
@@ -241,7 +246,8 @@ def _check(spec: QueriesSpec | ParitySpec) -> None:
     Raises what is wrong, at its path where that is one field's.
     """
     try:
-        asked = spec.asked()
+        with called({"sizes": "universe", "Queries.": "", "Parity.": ""}):
+            asked = spec.asked()
     except LownoiseError as error:
         raise mistake_text(str(error)) from None
     if spec.size is not None and asked.drops:

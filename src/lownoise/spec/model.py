@@ -267,7 +267,7 @@ def mistake_of(detail: ErrorDetails) -> str:
         near = get_close_matches(given, _fields(Strict), n=1, cutoff=0.7)
         near = [_OTHER_WORDS[given]] if given in _OTHER_WORDS else near
         meant = f" (did you mean {near[0]!r}?)" if near else ""
-        text = f"is not a field of a specification{meant}; see docs/specification.md"
+        text = f"is not a field of a specification{meant}; correct its name, or leave it out"
     if detail["type"] in _ENDS:
         word, end = _ENDS[detail["type"]]
         text = f"is out of range; give {word} {detail['ctx'][end]:.12g}"
