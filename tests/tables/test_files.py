@@ -60,6 +60,25 @@ def test_a_release_reads_back_exactly(made, tmp_path):
         assert ln.verify(files.read_document(tmp_path / folder))
 
 
+def test_a_folder_is_never_lost_to_a_file_that_takes_the_name_of_one_in_it(tmp_path):
+    """Whoever asks for it; a release that lies in it by another name may be overwritten."""
+    mean = ln.plan(ln.Mean(["a"], ln.Box([0], [9])), budget=ln.zcdp(1), relation="add_remove")
+    other = mean.release(ROWS[["a"]])
+    plan().release(ROWS).save(tmp_path / "r")
+    kept = {own: own.read_bytes() for own in (tmp_path / "r").iterdir()}
+    for own in kept:
+        for writes in (
+            lambda own=own: other.save(own, overwrite=True),
+            lambda own=own: other.save(own),
+            lambda own=own: plan().save(own),
+        ):
+            with pytest.raises(FileError, match=r"is of a release's folder.*; give a new path$"):
+                writes()
+    assert {own: own.read_bytes() for own in (tmp_path / "r").iterdir()} == kept
+    for _ in "12":
+        other.save(tmp_path / "r" / "other.json", overwrite=True)
+
+
 def edit(made, change):
     document = json.loads(made.to_json())
     change(document["terms"])

@@ -37,6 +37,7 @@ _FORMAT = re.compile(r"lownoise\.([a-z]+)/([1-9][0-9]{0,8})")
 _HEAD = 1 << 16  # bytes of a file that say what it is
 _RELEASED, _RELEASE = re.compile(rb'"format":\s*"lownoise\.release/'), "a release"
 _DATABASE = b"SQLite format 3\0"
+FOLDER = "release.json", "integers.npy"  # what is in a release that is a folder
 _READERS = {  # what a document of a kind is, for who has taken it for another
     "plan": "a plan; read it with ln.Plan.load",
     "release": "a release; read it with ln.Release.load",
@@ -280,6 +281,8 @@ def _lost(own: Path) -> str | None:
     """Return what would be lost with a file, None where it can be made again or is not ours."""
     if not own.is_file():
         return None
+    if own.name.lower() in FOLDER and all((own.parent / name).is_file() for name in FOLDER):
+        return "of a release's folder"
     with own.open("rb") as file:
         head = file.read(_HEAD)
     if head.startswith(_DATABASE):

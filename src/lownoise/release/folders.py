@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.errors import FileError, path_of
-from lownoise.release.codec import write
+from lownoise.release.codec import FOLDER, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers
     from lownoise.release.terms import Terms
 
-DOCUMENT = "release.json"
+DOCUMENT, INTEGERS = FOLDER
 SEVERAL = "together.json"  # of a folder of releases, which names them
-INTEGERS = "integers.npy"
 _SPARE = "release.json.room"  # holds the room of a document until it is written
 SLACK = 1 << 14  # bytes of a document beside its terms: who paid, when, the digest
 _PIECE = 1 << 24  # bytes
