@@ -625,6 +625,18 @@ def test_the_bound_and_the_distance_to_it_are_those_of_the_plan():
         assert f"on {bound.denied[1]} (" in said
 
 
+def test_print_says_the_first_bound_alone():
+    """What other bounds there are, pages and `lownoise plan` say."""
+    own = plan("pure, delta")
+    first, *others = (bound.denied[0] for bound in own.terms.bounds)
+    assert len(others) > 1
+    whole = report.render_text(report.sections(own))
+    for found, shown in ((str(own), 1), (own._repr_html_(), 1), (whole, 1 + len(others))):
+        said = " ".join(words(found).split())
+        assert said.count("has an error below") == shown
+        assert f"No {first} has an error below" in said
+
+
 def test_the_bound_says_of_whom_and_where_and_what_none_has():
     """A constant answer is exact on one table, and so is a mechanism that knows one (002, 53)."""
     pure_bound = plan("pure k_norm").terms.bounds[0]

@@ -22,6 +22,7 @@ ANEW = (
     "Both bounds are computed anew from the final noise and its evidence, not taken from the "
     "optimiser’s word."
 )
+ALSO = "also proved"  # by which print knows what it leaves to pages and `lownoise plan`
 _WHAT = "What it is, or why not"
 
 
@@ -161,6 +162,7 @@ class AbstractNoiseWords(ABC):
         """
         parts: tuple[Part, ...] = (Prose(prose, "lower bound"),)
         if over is not None:
+            parts += self._beside()
             rows = [
                 ("Error of this plan", self.error()),
                 ("Lower bound", spelling.at_least(self.terms.lower_bound)),
@@ -180,14 +182,15 @@ class AbstractNoiseWords(ABC):
             f"{self.view.wording.unit}."
         )
 
-    def beside(self) -> str:
-        """Return what other bounds say of it; "" where there are none."""
+    def _beside(self) -> tuple[Prose, ...]:
+        """Return what other bounds say of it, where there are some; print leaves it out."""
         others = [own for own in self.terms.bounds[1:] if own.value > 0]
-        return "".join(
-            f" No {own.denied[0]} has an error below {spelling.at_least(own.value)} "
+        said = " ".join(
+            f"No {own.denied[0]} has an error below {spelling.at_least(own.value)} "
             f"on {own.denied[1]} ({own.source})."
             for own in others
         )
+        return (Prose(said, ALSO),) if said else ()
 
 
 @final
@@ -240,7 +243,6 @@ class GaussianWords(AbstractNoiseWords):
             over = spelling.significant(self.view.error() / terms.lower_bound)
             who = "unbiased mechanism with this zCDP cost"
             prose = self.below(who, f"{over} times")
-            prose += self.beside()
         note = (
             "The bound holds for every unbiased mechanism with this zCDP guarantee, Gaussian or "
             "not; the best of them lies between the two numbers."
@@ -302,7 +304,7 @@ class PureWords(AbstractNoiseWords):
             prose = "No bound was found for this question at this budget: it is 0."
         else:
             over = self._times()
-            prose = self.below(terms.bounds[0].denied[0], f"at most {over}") + self.beside()
+            prose = self.below(terms.bounds[0].denied[0], f"at most {over}")
         note = (
             "The bound holds whatever the noise is, with the error on the worst table; the best "
             "mechanism lies between the two numbers."

@@ -31,7 +31,7 @@ from lownoise.report.parts import (
     render_html,
     render_text,
 )
-from lownoise.report.proofs import GaussianWords, PureWords
+from lownoise.report.proofs import ALSO, GaussianWords, PureWords
 from lownoise.theory.audit import Audit
 from lownoise.theory.comparison import Comparison
 from lownoise.theory.enclosure import Enclosure
@@ -303,7 +303,8 @@ def _brief(subject: object) -> Iterator[Section]:
     for section in _quick(subject):
         tables = [p for p in section.parts if isinstance(p, Table) and p.terminal]
         if section.name in _PRINTED or tables:
-            shown = [p for p in section.parts if not isinstance(p, Chart)]
+            beside = (p for p in section.parts if not isinstance(p, Chart))
+            shown = [p for p in beside if not (isinstance(p, Prose) and p.label == ALSO)]
             parts = [_cut(p) if isinstance(p, Table) else p for p in shown]
             yield Section(section.name, section.title, tuple(parts), section.kicker)
 
