@@ -327,6 +327,16 @@ BAD = [
         PlanError,
         "t - s",
     ),
+    *[
+        (
+            lambda domain=domain: ln.stream(
+                ln.Prefix(3), budget=ln.pure_dp(4), domain=domain, relation=ln.Box([-1, 0], [1, 0])
+            ),
+            PlanError,
+            "relation lets a coordinate of the domain never change",
+        )
+        for domain in (ln.Box([0, 0], [1, 1]), ln.Points([[0, 0], [1, 0], [0, 1]]))
+    ],
 ]
 
 

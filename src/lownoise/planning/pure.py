@@ -35,6 +35,7 @@ from lownoise.planning.pure_noise import (
     ellipsoid_factor,
     independent,
     k_norm,
+    require_changes,
     weighted_errors,
 )
 from lownoise.planning.pure_steps import (
@@ -148,11 +149,7 @@ def _mean_totals(
     extent = width
     if isinstance(relation, Change) and not question.comes:
         extent = (question.domain.upper - question.domain.lower)[chosen.pivots]
-        if np.any((width == 0) & (extent > 0)):
-            raise PlanError(
-                "relation lets a coordinate of the domain never change, which a pure release does "
-                "not cover; give a body that changes all, or ln.zcdp",
-            )
+        require_changes(width, extent)
     near = width / epsilon
     step = grid_steps(near, near, width, extent, size, epsilon, _STEP_BITS)
     count_step = min(float(step[-1]), 1.0) if size is None else None

@@ -293,6 +293,19 @@ class Setting:
         )
 
 
+def require_changes(change: Vector, extent: Vector) -> None:
+    """Refuse a body that lets a coordinate of records never change, which then would have no noise.
+
+    Raises:
+        PlanError: the same.
+    """
+    if np.any((change == 0) & (extent > 0)):
+        raise PlanError(
+            "relation lets a coordinate of the domain never change, which pure noise does not "
+            "cover; give a body that changes all, or ln.zcdp"
+        )
+
+
 def k_norm(setting: Setting) -> AdditiveMechanism:
     """Return K-norm noise of the body of changes itself.
 

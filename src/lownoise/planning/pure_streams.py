@@ -16,7 +16,7 @@ from lownoise.noise.lattice import LatticeNoise, Shared
 from lownoise.noise.mechanism import covering
 from lownoise.noise.totals import AbstractTotals
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.pure_noise import Setting, independent, k_norm
+from lownoise.planning.pure_noise import Setting, independent, k_norm, require_changes
 from lownoise.planning.pure_steps import is_worth_lattice
 from lownoise.planning.strategies import STRATEGIES
 from lownoise.planning.stream_plan import StreamPlan
@@ -192,6 +192,7 @@ def pure_streams(
         np.abs(question.domain.upper - question.center),
         np.abs(question.domain.lower - question.center),
     )[chosen.pivots]
+    require_changes(near, extent)
     step = steps_of(request.workload, extent, near, near, sums)
     totals = round_totals(question, request.relation, chosen, frozen(step), None)
     setting = Setting(
