@@ -1201,6 +1201,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         self.law, self.steps = file.law, steps
         if file.law in SHAPED:
             self.shape = Shape(file, self.own, noise, len(steps), self.count)
+            self.shape.reveals()  # first: how such noise strays may be undecided
         elif file.pure:
             self.units = [x * F(s) ** 2 for x, s in each(self.spreads(file, noise, len(steps)), steps)]
         else:
@@ -1335,7 +1336,7 @@ def check_values(file: File) -> None:  # a plan or a release of means, of totals
         undecided("noise on counts of every record" if file.pure != WHOLE else f"mechanism={WHOLE!r}, but on tables,")
     own = Values(file, question, noise, kind != "mean")
     if file.pure:
-        own.shape.reveals() if file.law in SHAPED else file.reveals(own.moves())
+        _ = file.law in SHAPED or file.reveals(own.moves())
     else:
         file.say("no change by one neighbour has more than μ", own.covers(file.limit))
     weights = own.weights if file.pure else [1.0] * len(own.weights)
