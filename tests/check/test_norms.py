@@ -140,6 +140,22 @@ def test_noise_of_a_norm_holds_and_a_hundredth_less_does_not(case):
     assert checker.decide(more)[0] == OPEN
 
 
+def test_noise_whose_deviations_are_not_decided_is_private_or_not():
+    """Of the hull of many points in eight dimensions; a hundredth less noise is too little."""
+    points = ln.Points(np.random.default_rng(0).integers(-2, 3, (12, 8)).astype(float))
+    question, asked = ln.Mean([f"x{i}" for i in range(8)], points), ln.pure_dp(1.0)
+    text = ln.plan(
+        question, budget=asked, relation="substitute", size=100, mechanism="k_norm"
+    ).to_json()
+    hides = "no change by one neighbour reveals more than ε"
+    status, lines = checker.decide(text)
+    assert status == OPEN
+    assert f"holds  {hides}" in lines
+    status, lines = checker.decide(changed(text, ("terms", "noise", "scale"), scaled(0.99)))
+    assert status == FALSE
+    assert f"FALSE  {hides}" in lines
+
+
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_no_edit_of_what_noise_is_or_costs_makes_false_things_hold(mechanism):
     """Every value of the noise, the budget and what is stated: as in `test_edits.py`."""
