@@ -40,7 +40,7 @@ LIMITS = {
     "files a box's mean runs through": 61,
     "files a pure plan of queries runs through": 71,
     "pairs of places alike": 895,
-    "lines of tests": 85_693,
+    "lines of tests": 85_723,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 1_849,
 }

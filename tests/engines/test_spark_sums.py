@@ -2,7 +2,7 @@
 """Codes that Spark's own operators make are numpy's, and are asked for only where they are.
 
 Mutants, each seen red: `rint` for `floor`; a missing value clamped to an end; codes that are not
-clamped; words that are not told apart; a session's own `floor`.
+clamped; words that are not told apart; a session's own `floor`; a missing integer at an end.
 """
 
 import ast
@@ -110,6 +110,36 @@ def test_codes_are_numpys_of_any_64_bits():
     found = np.array([list(row) for row in sorted(own.collect())])[:, 1:].T
     for code, each in zip(codes, found, strict=True):
         assert each.tolist() == code.write(values, np.empty(len(values))).tolist()
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_sums_of_integers_are_the_references_where_some_are_missing(strict):
+    """Of all of 64 bits, in ranges with and without 0, and of groups of which some lack all."""
+    ends = [2**63 - 1, -(2**63), 2**52, -(2**52), -1, 0, 1, 6, None]
+    cells = [None if k % 3 == 0 else ends[k % len(ends)] for k in range(90)]
+    table = {
+        "k": pa.array(cells, pa.int64()),
+        "g": pa.array(["a" if c is None else "b" for c in cells]),
+    }
+    ranges = [("k", 5, 9), ("k", -9, -5), ("k", -(2**52), 2**52), ("k", 2**52, 2**52), ("k", 0, 0)]
+    kept = [[min(max(c, low), high) for c in cells if c is not None] for _, low, high in ranges]
+    totals, known = tuple(map(sum, kept)), len(kept[0])
+    own, conf = rows(pa.table(table)), sparks.session().conf
+    conf.set("spark.sql.ansi.enabled", str(strict).lower())
+    try:
+        for complete in (False, True):
+            found = own.sums(ranges, complete=complete)
+            assert (found.count, found.sums) == (known if complete else len(cells), totals)
+            assert found.present == (known,) * len(ranges)
+        groups = {
+            word: (int(each.counts[i]), [(int(k[i]), s[i]) for k, s in each.sums])
+            for each in own.group_sums((), ("g",), ranges)
+            for i, word in enumerate(each.keys.texts[0].to_pylist())
+        }
+    finally:
+        conf.unset("spark.sql.ansi.enabled")
+    none = (len(cells) - known, [(0, 0)] * len(ranges))
+    assert groups == {"a": none, "b": (known, [(known, total) for total in totals])}
 
 
 def test_what_groups_add_up_to_is_exact_beyond_64_bits():
