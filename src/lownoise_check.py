@@ -15,6 +15,7 @@ import base64
 import decimal
 import json
 import math
+import re
 import sys
 import zlib
 from collections import Counter
@@ -1820,7 +1821,8 @@ def check_together(file: File, folder: Path) -> None:  # a folder of plans or re
     fields(document, TOGETHER, f"format digest budget members shares importance apart {kind}")
     places, members = [*dict.fromkeys(document[kind].values())], list[File]()
     for i, place in enumerate(places, 1):
-        name = {f"{i}": f"{i}/{RELEASE}", f"{i}.json": f"{i}.json"}.get(place) or false("a member has another name")
+        named = re.fullmatch(rf"{i}(-[A-Za-z0-9_-]+)?(\.json)?", place) or false("a member has another name")
+        name = place if named[2] else f"{place}/{RELEASE}"
         members.append(tried(File(), lambda own, name=name: check(own, content(folder / name))))
         file.found += [(status, f"{place}: {what}") for status, what in members[-1].found]
     if any(own.spent is None for own in members) or not members:

@@ -52,7 +52,7 @@ def edited(folder, name, change):
 def test_several_hold_and_each_fault_does_not(folders, tmp_path):
     for kind in ("plans", "releases"):
         assert status(folders / kind)[0] == HOLDS
-    assert status(folders / "releases" / "2")[0] == HOLDS
+    assert status(folders / "releases" / "2-counts")[0] == HOLDS
 
     def less(document):
         budget = document["budget"]
@@ -66,10 +66,16 @@ def test_several_hold_and_each_fault_does_not(folders, tmp_path):
 
     faults = {
         "a budget that is less": ("together.json", less),
-        "a member with half of the noise": ("2.json", narrow),
+        "a member with half of the noise": ("2-counts.json", narrow),
         "no member": ("together.json", lambda own: own["plans"].clear()),
-        "a member elsewhere": ("together.json", lambda own: own["plans"].update(mean="../1.json")),
-        "another relation": ("3.json", lambda own: own["terms"].update(relation="substitute")),
+        "a member elsewhere": (
+            "together.json",
+            lambda own: own["plans"].update(mean="../1-mean.json"),
+        ),
+        "another relation": (
+            "3-others.json",
+            lambda own: own["terms"].update(relation="substitute"),
+        ),
         "another format": ("together.json", lambda own: own.update(format="lownoise.together/9")),
     }
     for i, (name, (place, change)) in enumerate(faults.items()):
@@ -79,7 +85,7 @@ def test_several_hold_and_each_fault_does_not(folders, tmp_path):
         assert found in (FALSE, OPEN), (name, said)
         assert (found == FALSE) == (name not in ("no member", "another format")), (name, said)
     copy = shutil.copytree(folders / "plans", tmp_path / "lacks one")
-    (copy / "3.json").unlink()
+    (copy / "3-others.json").unlink()
     assert status(copy)[0] == FALSE
 
 

@@ -108,13 +108,14 @@ def test_tables_are_those_of_each_question_and_agree(tmp_path):
     assert np.allclose(both, pd.crosstab(sex, TABLE["region"]), atol=0.5)
     assert np.allclose(both.sum(axis=1), release["sex"]["sex"], atol=1e-9)
     release.save(tmp_path / "made")
-    assert sorted(p.name for p in (tmp_path / "made").iterdir()) == ["1", "2.json", "together.json"]
+    files = ["1-sex-region-both", "2-age.json", "together.json"]
+    assert sorted(p.name for p in (tmp_path / "made").iterdir()) == files
     again = ln.JointRelease.load(tmp_path / "made")
     assert list(again) == list(ASKED)
     assert again["region"] is again["sex"]
     assert again.cost == release.cost == plan.cost
     assert np.array_equal(again["both"]["sex", "region"], both)
-    assert ln.verify(tmp_path / "made" / "1")
+    assert ln.verify(tmp_path / "made" / files[0])
 
 
 DROPS = {"sex": ["F", "M"], "region": 5}
@@ -190,7 +191,7 @@ def test_a_folder_whose_names_share_a_file_is_read_in_order_alone(tmp_path):
     release = planned(ln.zcdp(10.0)).release(TABLE)
     release.save(tmp_path / "made")
     path = tmp_path / "made" / "together.json"
-    path.write_text(path.read_text().replace('"both": "1"', '"both": "3"'))
+    path.write_text(path.read_text().replace('"both": "1-', '"both": "3-'))
     with pytest.raises(FileError, match="digest"):
         ln.JointRelease.load(tmp_path / "made")
 

@@ -9,6 +9,7 @@ import typing
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -149,7 +150,7 @@ def test_one_entry_pays_for_all_and_files_come_back(budget, tmp_path):
     assert list(again) == list(QUESTIONS)
     assert np.array_equal(again["means"].estimate, release["means"].estimate)
     assert np.array_equal(again["counts"]["sex"], release["counts"]["sex"])
-    for place in ("1.json", "2", "3.json"):
+    for place in ("1-means.json", "2-counts", "3-spread.json"):
         assert ln.verify(tmp_path / "published" / place)
 
 
@@ -184,7 +185,7 @@ def test_folders_that_were_edited_are_refused(tmp_path):
     fields = json.loads(text)
     for change in (
         {"budget": {"kind": "zcdp", "rho": 0.4}},
-        {"releases": {**fields["releases"], "means": "../1.json"}},
+        {"releases": {**fields["releases"], "means": "../1-means.json"}},
         {"more": 1},
     ):
         from lownoise.release.codec import digest
@@ -197,7 +198,7 @@ def test_folders_that_were_edited_are_refused(tmp_path):
     # a release of another publication does not pass for one of this
     other = planned(ln.zcdp(2.0)).release(TABLE)
     path.write_text(text)
-    other["means"].save(tmp_path / "published" / "1.json", overwrite=True)
+    other["means"].save(tmp_path / "published" / "1-means.json", overwrite=True)
     with pytest.raises((FileError, PlanError), match="another than together"):
         ln.JointRelease.load(tmp_path / "published")
 
@@ -365,11 +366,13 @@ def test_a_specification_of_several_is_planned_and_released_on_the_command_line(
     found = ln.JointRelease.load(folder / "published")
     assert list(found) == ["means", "ages"]
     assert found["ages"].marginal("age").shape == (2,)
-    assert "</html>" in (folder / "published" / "1.html").read_text()
+    assert "</html>" in (folder / "published" / "1-means.html").read_text()
     # which file is whose is said, and a command that reads one release asks for one
-    assert done.stdout.endswith("published:\nmeans: 1.json, 1.html\nages: 2, 2.html\n")
+    assert done.stdout.endswith(
+        "published:\nmeans: 1-means.json, 1-means.html\nages: 2-ages, 2-ages.html\n"
+    )
     refused(run(folder, "marginal", "published", "age"), "of several questions; give one of those")
-    assert run(folder, "marginal", "published/2", "age").returncode == 0
+    assert run(folder, "marginal", "published/2-ages", "age").returncode == 0
     # neither a folder that exists nor an account without budget loses or spends anything
     refused(run(folder, "together", "asked.toml", "--out", "published"), "give --out a new folder")
     again = run(folder, "together", "asked.toml", "--out", "more")
@@ -501,8 +504,8 @@ def test_a_folder_says_whose_it_is_and_is_verified_as_one(budget, tmp_path):
         ln.JointPlan.load(tmp_path / "made")
     # a release of the same plan in the place of one, by no digest of its own
     release = again.release(TABLE)
-    (tmp_path / "made" / "3.json").unlink()
-    release["spread"].save(tmp_path / "made" / "3.json", overwrite=True)
+    (tmp_path / "made" / "3-spread.json").unlink()
+    release["spread"].save(tmp_path / "made" / "3-spread.json", overwrite=True)
     wrong = [check.name for check in ln.verify(tmp_path / "made").checks if not check.holds]
     assert wrong == ["'spread': as listed", "one entry pays"]
     with pytest.raises(FileError, match="another than together"):
@@ -553,7 +556,11 @@ def test_what_a_folder_of_plans_says_of_them_is_theirs(word, given, tmp_path):
 
     def change(fields):
         if word == "names":
-            fields["plans"] = {given: "1.json", "counts": "2.json", "spread": "3.json"}
+            fields["plans"] = {
+                given: "1-means.json",
+                "counts": "2-counts.json",
+                "spread": "3-spread.json",
+            }
         elif word == "members":
             fields["members"]["4.json"] = given
         else:
@@ -576,11 +583,11 @@ def test_plans_in_the_place_of_releases_are_no_releases(tmp_path):
     plan = planned()
     plan.save(tmp_path / "plan")
     plan.release(TABLE).save(tmp_path / "made")
-    text = (tmp_path / "plan" / "1.json").read_text()
-    (tmp_path / "made" / "1.json").write_text(text)
+    text = (tmp_path / "plan" / "1-means.json").read_text()
+    (tmp_path / "made" / "1-means.json").write_text(text)
 
     def change(fields):
-        fields["members"]["1.json"]["document"] = digest(parsed(text))
+        fields["members"]["1-means.json"]["document"] = digest(parsed(text))
         return fields
 
     edited(tmp_path / "made", change)
@@ -634,11 +641,70 @@ def test_folders_without_digests_of_members_are_read(tmp_path):
     assert list(ln.JointRelease.load(tmp_path / "made")) == list(QUESTIONS)
 
 
+def test_folders_whose_members_have_numbers_for_names_are_read(tmp_path):
+    """As they were written before files were called by their questions."""
+    import lownoise_check
+
+    plan = planned()
+    plan.save(tmp_path / "plans")
+    plan.release(TABLE).save(tmp_path / "releases")
+    for kind in ("plans", "releases"):
+        places = json.loads((tmp_path / kind / "together.json").read_text())[kind]
+        short = {own: own.split("-")[0] + Path(own).suffix for own in places.values()}
+        assert len({*short, *short.values()}) == 6
+        for own, number in short.items():
+            (tmp_path / kind / own).rename(tmp_path / kind / number)
+
+        def change(fields, short=short, kind=kind):
+            fields[kind] = {name: short[own] for name, own in fields[kind].items()}
+            fields["members"] = {short[own]: said for own, said in fields["members"].items()}
+            return fields
+
+        edited(tmp_path / kind, change)
+        assert ln.verify(tmp_path / kind)
+        file = lownoise_check.tried(
+            lownoise_check.File(),
+            lambda own, kind=kind: lownoise_check.check_together(own, tmp_path / kind),
+        )
+        assert not [what for status, what in file.found if status == lownoise_check.FALSE]
+    assert list(ln.JointPlan.load(tmp_path / "plans")) == list(QUESTIONS)
+    assert list(ln.JointRelease.load(tmp_path / "releases")) == list(QUESTIONS)
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", "ä ö", "CON", "x" * 300, "a.json", ".", "2"])
+def test_whatever_questions_are_called_their_files_have_names(name, tmp_path):
+    plan = planned(questions={name: QUESTIONS["means"], "other": QUESTIONS["counts"]})
+    plan.save(tmp_path / "plans")
+    assert len([*(tmp_path / "plans").iterdir()]) == 3
+    assert list(ln.JointPlan.load(tmp_path / "plans")) == [name, "other"]
+    assert ln.verify(tmp_path / "plans")
+
+
+def test_answers_of_all_questions_are_written_on_the_command_line(folder):
+    ledger = ln.Ledger(folder / "office.ledger", "people")
+    command = ("together", "asked.toml")
+    refused(run(folder, *command, "--answers", "a.csv"), "give --out DIR")
+    refused(run(folder, *command, "--out", "p", "--answers", "a.txt"), "a.txt")
+    (folder / "a-2-ages.csv").write_text("")
+    said = "a-2-ages.csv exists; give --answers a new file"
+    refused(run(folder, *command, "--out", "p", "--answers", "a.csv"), said)
+    assert not ledger.entries()
+    assert not (folder / "p").exists()
+    assert not (folder / "a-1-means.csv").exists()
+    done = run(folder, *command, "--out", "p", "--answers", "b.csv")
+    assert done.returncode == 0, done.stderr
+    assert "ages: 2-ages, 2-ages.html, b-2-ages.csv\n" in done.stdout
+    found = ln.JointRelease.load(folder / "p")
+    for file, name in (("b-1-means.csv", "means"), ("b-2-ages.csv", "ages")):
+        found[name].export(folder / "own.csv")
+        assert (folder / file).read_bytes() == (folder / "own.csv").read_bytes()
+
+
 def test_a_folder_of_several_within_one_of_several_is_no_member(tmp_path):
     """Links in a circle would be followed without end."""
     planned().save(tmp_path / "plan")
-    (tmp_path / "plan" / "1.json").unlink()
-    (tmp_path / "plan" / "1.json").symlink_to(tmp_path / "plan", target_is_directory=True)
+    (tmp_path / "plan" / "1-means.json").unlink()
+    (tmp_path / "plan" / "1-means.json").symlink_to(tmp_path / "plan", target_is_directory=True)
     with pytest.raises(FileError):
         ln.verify(tmp_path / "plan")
 

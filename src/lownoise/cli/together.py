@@ -25,7 +25,7 @@ from lownoise.cli.output import (
 from lownoise.errors import FileError
 
 if TYPE_CHECKING:
-    from lownoise.planning.joint import JointRelease
+    from lownoise.planning.joint import JointPlan, JointRelease
 
 
 def together(
@@ -38,6 +38,13 @@ def together(
     engine: Engine = None,
     out: Annotated[
         Path | None, typer.Option(help="Release to this new folder; without it, plan only.")
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write all answers, too, to new files of this name and each question's: .csv, "
+            ".parquet or .json."
+        ),
     ] = None,
 ) -> None:
     """Plan several questions on one budget and, with --out, release them: one entry pays."""
@@ -52,6 +59,7 @@ def together(
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     with working("fitting the noise"):
         made = read.plan()
+    beside = _answers_of(made, out, answers)
     if out is None:
         show(str(made))
         for names, plan in once(made.plans).items():
@@ -61,7 +69,9 @@ def together(
     if out.exists():
         raise FileError(f"folder={out} exists; give --out a new folder")
     account = read.account()
-    with claimed(out, ()):  # made before anything is spent
+    files_beside = tuple(own.name for own in beside.values())
+    claims = claimed(answers and answers.parent, files_beside, "--answers a new file")
+    with claimed(out, ()), claims:  # made before anything is spent
         with explained(), ProgressBar() as bar:
             found = made.release(table, account, progress=bar)
         try:
@@ -69,17 +79,42 @@ def together(
         except BaseException:
             _keep(found)
             raise
+        for names, file in beside.items():  # the releases are whole in their folder
+            found[names[0]].export(file)
     show(str(made))
     files = []
     for number, (names, own) in enumerate(once(found.releases).items(), start=1):
         show(f"\n{', '.join(names)}\n")
         show_release(own)
-        page = out / f"{number}.html"
+        place = place_of(number, names, folder=own.terms.view.folder)
+        page = out / f"{place.removesuffix('.json')}.html"
         write(page, report.render_html(report.sections(own)))
-        files.append(f"{', '.join(names)}: {place_of(number, own.terms)}, {page.name}")
+        also = [str(file) for own_names, file in beside.items() if own_names == names]
+        files.append(f"{', '.join(names)}: {', '.join([place, page.name, *also])}")
     show("")
     show_account(account)
     show("\n".join([f"Releases and reports in {out}:", *files]))
+
+
+def _answers_of(
+    made: JointPlan, out: Path | None, answers: Path | None
+) -> dict[tuple[str, ...], Path]:
+    """Return the file of each question's answers, refused before anything is spent."""
+    from lownoise.release.answer_table import form_of
+    from lownoise.release.members import once, place_of
+    from lownoise.report.answers import check
+
+    if answers is None:
+        return {}
+    form_of(answers)
+    if out is None:
+        raise FileError(f"answers={answers} needs a release, which a plan is not; give --out DIR")
+    found = {}
+    for number, (names, own) in enumerate(once(made.plans).items(), start=1):
+        check(own)
+        place = place_of(number, names, folder=True)
+        found[names] = answers.with_name(f"{answers.stem}-{place}{answers.suffix}")
+    return found
 
 
 def _keep(found: JointRelease) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar, final
@@ -36,6 +37,7 @@ _KIND = "together"
 _KINDS = ("releases", "plans")
 _SHARES, _IMPORTANCE, _APART = _SPLIT = ("shares", "importance", "apart")  # of plans
 _NEAR = 1e-9  # of a share: more than rounding takes
+_LONGEST = 60  # letters of questions' names in that of a file
 _SHORT = 16  # hexadecimal digits of a digest, in a ledger
 T = TypeVar("T")
 
@@ -127,7 +129,7 @@ def write_members(
     places: dict[str, str] = {}
     members = {}
     for i, (names, own) in enumerate(once(owned).items(), start=1):
-        place = place_of(i, own.terms) if kind == "releases" else f"{i}.json"
+        place = place_of(i, names, folder=kind == "releases" and own.terms.view.folder)
         own.save(folder / place)
         places |= dict.fromkeys(names, place)
         members[place] = _digests(own.terms, folder / place)
@@ -140,9 +142,20 @@ def write_members(
     codec.write(folder / DOCUMENT, codec.dump(_KIND, document))
 
 
-def place_of(number: int, terms: Terms) -> str:
-    """Return the name of a release beside others, from 1: of its folder, or of its file."""
-    return f"{number}" if terms.view.folder else f"{number}.json"
+def place_of(number: int, names: Iterable[str], *, folder: bool) -> str:
+    """Return the name of a member beside others: of its folder, or of its file.
+
+    Args:
+        number: its place among them, from 1.
+        names: of the questions that it answers; what has no place in a file's name is left out.
+        folder: whether it is one.
+
+    Examples:
+        >>> place_of(2, ["pay, by sex", "age"], folder=False)
+        '2-pay-by-sex-age.json'
+    """
+    said = "-".join(re.findall(r"[A-Za-z0-9_]+", " ".join(names)))[:_LONGEST].rstrip("-")
+    return f"{number}-{said}".removesuffix("-") + ("" if folder else ".json")
 
 
 def _digests(terms: Terms, path: Path) -> dict[str, str]:
@@ -194,7 +207,10 @@ class Members:
             if not name.isprintable() or not name:
                 raise FileError(f"{DOCUMENT}.{kind} names a question {quoted(name)}")
             i = len({*places.values()}) + 1
-            if place not in (*places.values(), f"{i}", f"{i}.json"):  # nothing outside
+            named = isinstance(place, str) and re.fullmatch(
+                rf"{i}(-[A-Za-z0-9_-]+)?(\.json)?", place
+            )
+            if not named and place not in places.values():  # nothing outside
                 content = json.dumps(fields[kind])[:80]
                 raise FileError(f"{DOCUMENT}.{kind}={content} is not as it is written")
             places[name] = place
