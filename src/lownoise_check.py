@@ -1336,10 +1336,10 @@ def check_values(file: File) -> None:  # a plan or a release of means, of totals
     if file.pure.endswith("histogram") or file.pure == WHOLE:
         undecided("noise on counts of every record" if file.pure != WHOLE else f"mechanism={WHOLE!r}, but on tables,")
     own = Values(file, question, noise, kind != "mean")
-    if file.pure:
-        _ = file.law in SHAPED or file.reveals(own.moves())
-    else:
+    if not file.pure:
         file.say("no change by one neighbour has more than μ", own.covers(file.limit))
+    elif file.law not in SHAPED:
+        file.reveals(own.moves())
     weights = own.weights if file.pure else [1.0] * len(own.weights)
     file.told(file.derived["standard_deviation"], own.variances, own.summed(weights))
     found = own.bounds(file.terms["evidence"])
