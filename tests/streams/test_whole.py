@@ -345,6 +345,29 @@ def test_steps_are_what_codes_are_apart_by(domain, relation, apart):
     assert not np.any((codes - codes[0]) % mechanism.noise.spacing)
 
 
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+@pytest.mark.parametrize("value", [0.1, 2.2, 1 / 3, -1e-9, 1e9 / 7])
+def test_a_unit_of_two_values_changes_no_noise(value, relation):
+    """A value that no power of two divides is rounded to the grid, and its noise is of its code."""
+    stream = whole(8, 6.0, ln.Points([[0.0], [value]]), relation=relation, mechanism=None)
+    one = whole(8, 6.0, YES, relation=relation, mechanism=None)
+    mechanism = stream.terms.mechanism
+    assert stream.terms.name == one.terms.name == "geometric"
+    assert stream.error == pytest.approx(one.error * abs(value), rel=1e-9)
+    moved = {
+        abs(x - y) for (x,), (y,) in neighbours(mechanism, ln.Points([[0.0], [value]]), relation)
+    }
+    (spacing,) = mechanism.noise.spacing.tolist()
+    assert moved == {spacing}
+    scales = [float(own.multiples.scales[0]) for own in mechanism.noises]
+    assert sum(1 / Fraction(own) for own in scales) <= Fraction(mechanism.loss.epsilon) <= 6
+    assert ln.verify(document(stream.terms))
+    answers = start(stream.terms, randomness=SimulationRandomness(8)).update_many([[value]] * 8)
+    made = mechanism.all_noise(SimulationRandomness(8))[:, 0] * float(mechanism.coding.step[0])
+    exact = np.cumsum(value + made)
+    assert np.all(np.abs(answers.ravel() - exact) <= mechanism.off[0] + 1e-12 * np.abs(exact))
+
+
 def test_steps_of_values_that_become_0_are_also_from_0_on():
     totals = asked("count").terms.mechanism.totals
     coding = replace(totals.query.coding, domain=ln.Points([[1.0], [3.0]]))
@@ -373,7 +396,7 @@ def test_steps_of_values_that_become_0_are_also_from_0_on():
                 "domain": ln.Points([[0.0], [ODD], [2.0**18 * ODD]]),
                 "relation": ln.Box([-ODD], [ODD]),
             },
-            "the grid is coarser than values are apart; ask for fewer rounds or a narrower list",
+            "coarser than values are apart; ask for fewer rounds, a narrower list, or a unit",
         ),
         ({"budget": ln.zcdp(0.5)}, "mechanism='geometric' is pure"),
     ],

@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 
 GEOMETRIC = "geometric"
 _LEAST_OF_STEP = 2.0**-20  # of ε: below it whole numbers are as good as real ones
+_SAME_STEP = (
+    2.0**-20
+)  # of values that no power of two divides, such as 0.1: their codes are rounded
 _MOST_OF_STEP = 32.0  # of ε: beyond it noise is nearly always none, and more is not spent
 _SAME = 1 + 1e-6
 _ROUNDED = 1e-12  # of a first number of W
@@ -261,16 +264,16 @@ def _on_lattice(
             coarser than they are apart.
     """
     rate = _step_rate(near, epsilon)
-    if rate is None:
+    lattice, times = near.lattice, fitting(request.participation, request.workload.rounds)
+    if rate is None or lattice is None:
         raise PlanError(
-            "values are not known to be whole numbers of steps; list them, such as "
-            "domain=ln.Points([[0], [1]])"
+            "values are not known to be whole numbers of steps; list them in a unit in which they "
+            "are, such as domain=ln.Points([[0], [1]])"
         )
     if rate < _LEAST_OF_STEP:
         raise PlanError(
             "values are apart by too little beside what one person changes; leave the mechanism out"
         )
-    lattice, times = near.lattice, fitting(request.participation, request.workload.rounds)
     most = min(rate / times, _MOST_OF_STEP)
     law = Shared(most)
     name, reason, sums = _chosen(request, law)
@@ -284,9 +287,10 @@ def _on_lattice(
     step = steps_of(request.workload, extent, wide, wide, fitted)
     totals = round_totals(question, request.relation, near.coordinates, frozen(step), None)
     spacing = totals.apart
-    if spacing is None or np.any(spacing * step != lattice):
+    if spacing is None or np.any(np.abs(spacing * step - lattice) > _SAME_STEP * lattice):
         raise PlanError(
-            "the grid is coarser than values are apart; ask for fewer rounds or a narrower list"
+            "the grid is coarser than values are apart; ask for fewer rounds, a narrower list, or "
+            "a unit in which values are whole numbers"
         )
     mechanism = PureStreamMechanism(
         totals=totals,
