@@ -37,10 +37,10 @@ LIMITS = {
     "modules that import each other in a circle": 0,
     "generic functions": 9,
     "functions named _": 0,
-    "files a box's mean runs through": 61,
+    "files a box's mean runs through": 59,
     "files a pure plan of queries runs through": 71,
     "pairs of places alike": 895,
-    "lines of tests": 85_819,
+    "lines of tests": 85_820,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 1_851,
 }

@@ -458,6 +458,7 @@ OTHERWISE = {  # never in a file, or by the fields of what they belong to
     "CellNoise",  # on tables and parities, which have documents of their own
     "SignedNoise",
     "GroupNoise",
+    "LatticeNoise",  # on streams, by its scale; what it is spaced by follows from their values
     "JointNoise",  # on groups, by the noise of a mean
     "DiscreteCrossNoise",  # by the name of discrete_k_norm, of which it is the form with a count
     "DiscreteCubeNoise",  # likewise
