@@ -49,7 +49,7 @@ def test_items_are_taken_few_at_a_time_and_one_alone_by_the_calling_thread(ahead
         if item:
             made.release()
             return item
-        return all(made.acquire(timeout=60) for _ in range(3 + ahead))  # of the others, all ahead
+        return all(made.acquire() for _ in range(3 + ahead))  # of the others, all ahead
 
     items = (taken.append(i) or i for i in range(100))
     for done, found in enumerate(in_order(make, items, ahead)):
