@@ -208,7 +208,11 @@ def test_no_edit_of_what_noise_is_or_costs_makes_false_things_hold(mechanism):
     ],
 )
 def test_hostile_noise_is_refused_in_one_line(name, value):
-    document = json.loads(planned("mean", "ball", "substitute", "radial"))
+    refused(planned("mean", "ball", "substitute", "radial"), name, value)
+
+
+def refused(text, name, value):  # see to it that another value of its noise is, in one line
+    document = json.loads(text)
     document["terms"]["noise"][name] = value
     status, lines = checker.decide(json.dumps(document))
     assert status in (FALSE, OPEN)
@@ -228,11 +232,7 @@ def test_hostile_noise_is_refused_in_one_line(name, value):
     ],
 )
 def test_hostile_levels_are_refused_in_one_line(name, value):
-    document = json.loads(planned("mean", "points", "substitute", "recursive"))
-    document["terms"]["noise"][name] = value
-    status, lines = checker.decide(json.dumps(document))
-    assert status in (FALSE, OPEN)
-    assert "\n" not in lines[-1]
+    refused(planned("mean", "points", "substitute", "recursive"), name, value)
 
 
 @pytest.mark.parametrize("d", [2, 3, 8, 17, 100])
