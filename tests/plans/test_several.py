@@ -227,7 +227,7 @@ def test_options_reach_their_question_alone():
         ),
         ({"questions": ["age"], "weights": "range"}, r"questions\[0\]=str is no question"),
         ({"uses": 3}, "uses is of one question; leave it out"),
-        ({"weights": "range"}, "weights is of one question; give it in options"),
+        ({"weights": "range"}, r"in options, as options=\{'means': \{'weights': …\}\}"),
         ({"importance": {"means": 1.0}}, "one number a question"),
         ({"importance": {**IMPORTANCE, "means": 0.0}}, "out of range"),
         ({"shares": {**IMPORTANCE, "means": -1.0}}, "out of range"),

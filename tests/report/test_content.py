@@ -217,10 +217,25 @@ def test_estimates_intervals_and_means_are_those_of_the_release(name):
     assert np.all(np.abs(rows - every) <= 0.051 * half)
     table = report.to_pandas(own)
     assert list(table) == ["answer", "estimate", "low", "high", "standard_deviation"]
-    assert table["answer"].tolist() == list(own.names)
-    numbers = table[["estimate", "low", "high"]].to_numpy()
-    assert np.array_equal(numbers, every[-len(table) :])
-    assert np.array_equal(table["standard_deviation"], own.standard_deviation)
+    means = [f"mean({name})" for name in own.terms.question.columns * (own.terms.size is None)]
+    assert table["answer"].tolist() == [*means, *own.names]
+    assert np.array_equal(table[["estimate", "low", "high"]].to_numpy(), every)
+    strays, exact = np.split(table["standard_deviation"].to_numpy(), [len(means)])
+    assert np.array_equal(exact, own.standard_deviation)
+    if means:  # by the delta method: of sum/count with the covariance of both
+        count, center = own.estimate[-1], own.terms.question.center
+        slopes = np.column_stack([np.eye(len(means)), center - own.mean]) / count
+        assert strays == pytest.approx(np.sqrt(np.diag(slopes @ own.covariance @ slopes.T)))
+
+
+def test_a_mean_of_what_may_be_no_rows_has_no_number_in_a_table():
+    own = release("sums")
+    own = replace(own, integers=(*own.integers[:-1], 0))  # the count that was released
+    box = own.terms.question.domain
+    found = report.to_pandas(own).to_numpy().tolist()
+    assert [row[2:4] for row in found[:2]] == [*map(list, zip(box.lower, box.upper, strict=True))]
+    assert all(np.isnan([row[1], row[4]]).all() for row in found[:2])
+    assert not np.isnan([row[1] for row in found[2:]]).any()
 
 
 # --- linear queries and parities
@@ -545,7 +560,7 @@ def test_csv_reads_back_exactly_and_keeps_columns_apart(tmp_path):
 
 def test_csv_of_answers_in_a_row(tmp_path):
     for name in ("sums", "prefix", "pure laplace"):
-        found = pd.read_csv(io.StringIO(csv_of(release(name))))
+        found = pd.read_csv(io.StringIO(csv_of(release(name))))[-release(name).estimate.size :]
         assert found["estimate"].tolist() == release(name).estimate.tolist()
         assert found[["low", "high"]].to_numpy().tolist() == release(name).interval().tolist()
     with pytest.raises(PlanError, match="has no answers yet"):

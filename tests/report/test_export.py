@@ -80,7 +80,9 @@ def test_every_form_has_the_same_rows_and_every_digit(kind, tmp_path):
             heads = [label_of(head) for head in heads]
             rows = [[*map(label_of, row[:texts]), *row[texts:]] for row in rows]
         assert heads == list(known)
-        assert rows == known.to_numpy().tolist()
+        if form == ".json":  # no number there
+            rows = [[math.nan if cell is None else cell for cell in row] for row in rows]
+        pd.testing.assert_frame_equal(pd.DataFrame(rows, columns=heads), known, check_exact=True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.csv", "x.json", "x.parquet"]
 
 
@@ -103,9 +105,10 @@ def test_columns_say_what_they_are(kind, tmp_path):
     assert (low["name"], high["name"], deviation["name"]) == ("low", "high", "standard_deviation")
     counts = kind in ("marginals", "queries", "parity", "distribution", "units")
     assert number["unit"].startswith("rows" if counts else "the columns’ units; of the product")
-    center = "; center is =age 4.5, pay 0.0" if kind in ("means", "pure", "moments") else ""
-    assert f": {described[0]['name']}{center}" in described[0]["meaning"]
-    assert ("center" in described[-5]["meaning"]) == (center != "")
+    summed = kind in ("means", "pure", "moments")
+    assert f": {described[0]['name']}" in described[0]["meaning"]
+    for said in ("; center is =age 4.5, pay 0.0", "a mean is center + sum/count, not exactly"):
+        assert (said in described[-5]["meaning"]) == summed
 
 
 def test_what_devices_say_is_written_alike(tmp_path):
@@ -367,5 +370,5 @@ def test_a_command_writes_the_answers_it_paid_for(form, tmp_path):
     done = run(tmp_path, "release", "s.toml", "--answers", f"x{form}", "--json")
     assert done.returncode == 0, done.stderr
     estimate = json.loads(done.stdout)["derived"]["estimate"]
-    assert [row[1] for row in read(tmp_path / f"x{form}")[1]] == estimate
+    assert [row[1] for row in read(tmp_path / f"x{form}")[1]][-len(estimate) :] == estimate
     assert all(math.isfinite(v) for v in estimate)

@@ -48,14 +48,16 @@ def ledger_create(  # noqa: PLR0913 (options)
         tuple[float, float, float] | None,
         typer.Option(
             metavar="ε δ μ",
-            help="Instead: the most of ε and of δ of other spends, and of μ of Gaussian ones.",
+            help="In place of --reading: at most this μ for Gaussian releases, and this ε and δ "
+            "for others.",
         ),
     ] = None,
     aside: Annotated[
         float | None,
         typer.Option(
             metavar="δ",
-            help="Of reading gaussian or zcdp: a δ set aside, for spends known but for a δ.",
+            help="With --reading gaussian or zcdp: the part of δ for noise that spends a δ of its "
+            "own.",
         ),
     ] = None,
 ) -> None:

@@ -39,7 +39,12 @@ from lownoise.cli.together import together
 from lownoise.errors import FileError, LownoiseError, ReadingNotice
 from lownoise.errors.credentials import bare
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # which fills the lines of a paragraph
+)
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(local_app, name="local")
 
@@ -60,11 +65,22 @@ def described(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Publish statistics about people with the least noise that keeps them private."""
+    """Publish statistics about people with the least noise that keeps them private.
+
+    A specification, a TOML file, says what is asked, under which budget, of which table. With one:
+
+    1. `lownoise plan survey.toml` shows how much noise there will be; it reads no data.
+    2. `lownoise ledger create office.ledger --dataset survey --rho 0.5` opens an account.
+    3. `lownoise release survey.toml --out published --answers answers.csv` reads the table.
+    4. `lownoise verify published` checks what was published.
+
+    The README has such a file, docs/specification.md all of its fields; `lownoise demo` needs none.
+    """
 
 
-_Spec = Annotated[Path, typer.Argument(help="A TOML specification.")]
+_Spec = Annotated[Path, typer.Argument(help="A specification, a TOML file.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+_Folder = Annotated[Path, typer.Argument(help="The folder that `release --out` made.")]
 _NEW_ANSWERS = "--answers a new file"
 # what no command takes: typer names only one kind of it, a value that is wrong
 _Misuse: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
@@ -128,7 +144,7 @@ def plan(
 ) -> None:
     """Show the noise, its error, its proof and its cost. Reads no data, spends nothing.
 
-    Under a budget of kind "pure_dp" mechanisms are compared, and the best is taken.
+    Where the budget allows several kinds of noise, all are compared and the least is taken.
     """
     from lownoise import report
     from lownoise.spec import read_spec
@@ -160,17 +176,18 @@ def release(
     engine: Engine = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write release.json and report.html; for marginals, a new folder."),
+        typer.Option(help="A folder for release.json and report.html; a new one for counts."),
     ] = None,
     answers: Annotated[
         Path | None,
-        typer.Option(help="Write all answers to this new file, too: .csv, .parquet or .json."),
+        typer.Option(help="A new file for all answers as a table: .csv, .parquet or .json."),
     ] = None,
     as_json: _Json = False,
 ) -> None:
     """Read the table, spend from the ledger, and print the private answers.
 
-    How near their noise is to the least, `lownoise plan` and the report say.
+    Without a ledger in the specification nothing is recorded. How near the noise is to the least,
+    `lownoise plan` and the report say.
     """
     from lownoise.planning import Plan
     from lownoise.release.answer_table import form_of
@@ -243,10 +260,10 @@ def verify(
 
 @app.command()
 def marginal(
-    folder: Annotated[Path, typer.Argument(help="The folder of a release of marginals.")],
+    folder: _Folder,
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Attributes; without any, the number of rows."),
+        typer.Argument(help="Columns that were counted by; none for the number of rows."),
     ] = None,
     *,
     level: Annotated[float, typer.Option(help="The chance that an interval covers.")] = 0.95,
@@ -279,12 +296,14 @@ def marginal(
 
 @app.command()
 def quantile(
-    folder: Annotated[Path, typer.Argument(help="The folder of a release of marginals.")],
-    shares: Annotated[list[float], typer.Argument(help="Which ones, from 0 to 1.")],
+    folder: _Folder,
+    shares: Annotated[list[float], typer.Argument(help="From 0 to 1; 0.5 is the median.")],
     *,
-    column: Annotated[str | None, typer.Option(help="By default the only ordered one.")] = None,
+    column: Annotated[
+        str | None, typer.Option(help="Of which; else of the only ordered one.")
+    ] = None,
     where: Annotated[
-        list[str] | None, typer.Option(help="NAME=CATEGORY of a group, once an attribute.")
+        list[str] | None, typer.Option(help="NAME=CATEGORY: of these rows alone; may be repeated.")
     ] = None,
     level: Annotated[float, typer.Option(help="The chance that an interval covers.")] = 0.95,
     as_json: _Json = False,

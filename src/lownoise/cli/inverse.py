@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from lownoise.planning.joint import JointPlan
     from lownoise.planning.release_plan import AbstractPlan
 
-_Spec = Annotated[Path, typer.Argument(help="A TOML specification.")]
-_Error = Annotated[float | None, typer.Option(help="At most the plan's error.")]
+_Spec = Annotated[Path, typer.Argument(help="A specification, a TOML file.")]
+_Error = Annotated[float | None, typer.Option(help="The largest error that will do, as of a plan.")]
 _Interval = Annotated[
     list[float] | None,
     typer.Option(
-        help="At most the half-width of an interval: once for all answers, or once an answer, in "
+        help="The largest half-width that will do: once for all answers, or once an answer, in "
         "their order."
     ),
 ]

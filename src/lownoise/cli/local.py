@@ -168,7 +168,7 @@ def local_aggregate(
         typer.Argument(help="Files of reports: .jsonl of their lines, .reports, or a table."),
     ],
     *,
-    malformed: Annotated[str, typer.Option(help="No reports: refuse, drop or clip.")] = "refuse",
+    malformed: Annotated[str, typer.Option(help="Broken: refuse, drop or clip.")] = "refuse",
     duplicates: Annotated[str, typer.Option(help="Sent twice: refuse or drop.")] = "refuse",
     replays: Annotated[
         str, typer.Option(help="Two reports under one identifier: refuse or drop.")
@@ -180,7 +180,10 @@ def local_aggregate(
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Print what the reports say together, with intervals. In any order: the same answer."""
+    """Print what the reports say together, with intervals. In any order: the same answer.
+
+    To refuse is to count nothing at all; to drop, to leave such reports out and say how many.
+    """
     from lownoise import report
 
     made = _read(plan)

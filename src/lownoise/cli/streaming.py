@@ -25,7 +25,7 @@ _BATCH = 1 << 16  # rounds of a file
 _ENDS = ("low", "high")
 
 
-_Spec = Annotated[Path, typer.Argument(help="A TOML specification of a stream.")]
+_Spec = Annotated[Path, typer.Argument(help="A specification of a stream, a TOML file.")]
 _State = Annotated[
     Path | None,
     typer.Option(help="The file that the stream lives in; where it exists, it goes on."),

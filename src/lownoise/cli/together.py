@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def together(
-    spec: Annotated[Path, typer.Argument(help="A TOML specification of several questions.")],
+    spec: Annotated[Path, typer.Argument(help="A TOML file with several questions.")],
     *,
     data: Annotated[
         str | None,

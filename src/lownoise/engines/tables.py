@@ -415,7 +415,7 @@ def kind_of(table: Table, files: Sequence[File]) -> tuple[str, ...]:
         known = ", ".join(ending for own in _KINDS for ending in own)
         raise TableError(
             f"table={files[0].shown} has an unknown ending; give one of {known}, .duckdb, .db, or "
-            "what reads others, such as pandas, makes of it"
+            "the frame that pandas reads of it, as pandas.read_excel(path, dtype=str)"
         )
     if len(kinds) > 1:
         with beyond_the_first(table):

@@ -163,7 +163,8 @@ def attributes(
     """
     if not isinstance(sizes, Mapping) or not sizes:
         raise QuestionError(
-            "sizes is no mapping from names to numbers of categories; give {'age': 85, …}",
+            "sizes is no mapping from names to categories; give each name its labels, or how many "
+            "there are: {'sex': ['F', 'M'], 'age': 85}",
         )
     for name in sizes:
         if not isinstance(name, str) or not _printable(name):

@@ -13,7 +13,7 @@ from lownoise.numbers.readable import readable
 from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerTable, ends_of
 from lownoise.release.group_view import GroupView
 from lownoise.release.readable import free
-from lownoise.release.regions import ratio, ratio_interval, within_bounds
+from lownoise.release.regions import ratio, ratio_deviations, ratio_interval, within_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -216,10 +216,6 @@ class Groups:
             scale=float(deviations[-1]),
             radius=radius,
         )
-        slope = means - mean.center
-        square = np.square(deviations[:-1]) - 2 * slope * beside[:-1]
-        square += np.square(slope * deviations[-1])
-        strays = np.sqrt(np.maximum(square, 0.0)) / counts[:, None]
         sums = found[:, :-1] + counts[:, None] * mean.center
         own, far = self._sum_deviations(deviations, beside), float(np.max(radius))
         return GroupTable(
@@ -235,7 +231,7 @@ class Groups:
             count_deviation=float(deviations[-1]),
             means=means,
             mean_intervals=within_bounds(mean, ends),
-            mean_deviations=frozen(strays),
+            mean_deviations=ratio_deviations(found, deviations, beside),
             bounded=frozen(~np.isnan(ends[:, 0, 0])),
         )
 

@@ -203,6 +203,29 @@ def ratio(estimate: Vector, center: Vector) -> Vector:
     return frozen(center + sums / np.where(count > 0, count, np.nan))
 
 
+def ratio_deviations(estimate: Vector, deviations: Vector, beside: Vector) -> Vector:
+    """Return how far sum/count strays by the noise of both, to first order, shape (…, d).
+
+    The noise of sum − θ·count over the count, θ the observed ratio; NaN where the count, last, is
+    not above 0. The point that sums are taken about does not matter.
+
+    Args:
+        estimate: the observed sums and the count, shape (…, d + 1).
+        deviations: of their noise, shape (d + 1,).
+        beside: the covariance of each with the count, shape (d + 1,).
+
+    Examples:
+        >>> own = ratio_deviations(np.array([30.0, 10.0]), np.array([3.0, 4.0]), np.zeros(2))
+        >>> own.tolist()  # √(3² + (3·4)²)/10
+        [1.2369316876852982]
+    """
+    count = np.where(estimate[..., -1:] > 0, estimate[..., -1:], np.nan)
+    slope = estimate[..., :-1] / count
+    square = np.square(deviations[:-1]) - 2 * slope * beside[:-1]
+    square += np.square(slope * deviations[-1])
+    return frozen(np.sqrt(np.maximum(square, 0.0)) / count)
+
+
 def within_bounds(question: Mean, ends: Vector) -> Vector:
     """Return intervals about the center cut to the bounds; the bounds where there are none."""
     box = question.domain

@@ -211,7 +211,7 @@ class Release(Guaranteed):
     @cached_property
     def _marginals(self) -> MarginalAnswers:
         if not isinstance(self.terms.question, Marginals):
-            raise PlanError("counts and quantiles are of ln.Marginals, ln.Count, ln.Distribution")
+            raise PlanError("counts and quantiles are of ln.Count and its like; see to_pandas()")
         return MarginalAnswers(self.terms, np.asanyarray(self.integers))
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Vector:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 # an error is in others, where columns have weights
 _UNITS = "the columns’ units; of the product of two, their product; of a count, rows"
+_MEANS = (
+    "a mean is center + sum/count, not exactly unbiased, and has no number where by the released "
+    "count there may be no rows"
+)
 _MOST_COLUMNS = 1000  # whose center is said
 
 
@@ -171,4 +175,5 @@ def _about(view: Any, labels: Sequence[str]) -> str:  # noqa: ANN401
         return whole
     point = zip(question.columns[:_MOST_COLUMNS], question.center.tolist(), strict=False)
     said = ", ".join(f"{name} {value!r}" for name, value in point)
-    return f"; center is {said}" + ", …" * (len(question.columns) > _MOST_COLUMNS)
+    said += ", …" * (len(question.columns) > _MOST_COLUMNS)
+    return f"; {_MEANS}; center is {said}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from lownoise.certificate import order_norm
 from lownoise.privacy import ApproxDP
 from lownoise.questions import Sum
+from lownoise.release.regions import ratio_deviations
 from lownoise.report import charts, spelling
 from lownoise.report.parts import Caution, Column, Estimate, Prose, Section, Table
 from lownoise.report.spelling import shown
@@ -20,6 +22,7 @@ from lownoise.report.view import (
     MOST_ROWS,
     NOTHING,
     AbstractView,
+    Row,
     Wording,
     columns,
     estimates,
@@ -29,7 +32,7 @@ from lownoise.report.view import (
 from lownoise.sets.domains import AbstractMoments, Points, Polytope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from lownoise.numbers.arrays import Vector
     from lownoise.report.parts import Part
@@ -120,6 +123,29 @@ class MeanView(AbstractView):
             more = self._variances()
         parts = (*self._means(), *more, *parts) if self.counted else (*parts, *more)
         return Section("answers", "Answers", (*self._too_wide(), *parts))
+
+    def rows(self) -> tuple[tuple[str, ...], Iterator[Row]]:
+        """Return every answer, after the means where these are made of sums and a count."""
+        names, answers = super().rows()
+        return names, chain(self._mean_rows(), answers) if self.counted else answers
+
+    def _mean_rows(self) -> Iterator[Row]:
+        """Yield the mean of each column; no number where the count may be zero."""
+        release, mechanism = self.release, self.terms.mechanism
+        scales = mechanism.answer_scales(mechanism.totals.embed)
+        known, ends = self._stated_means()
+        numbers = (known, *ends.T, ratio_deviations(release.estimate, *scales) + 0 * known)
+        columns = zip(self.terms.question.sources, *(n.tolist() for n in numbers), strict=False)
+        for name, value, low, high, deviation in columns:
+            label = (f"mean({name})",)
+            yield Row(labels=label, estimate=value, low=low, high=high, deviation=deviation)
+
+    def _stated_means(self) -> tuple[Vector, Vector]:
+        """Return means, NaN where noise bounds none, and their intervals."""
+        ends, box = self.release.mean_interval(self.level), self.terms.question.domain
+        every = (ends[:, 0] == box.lower) & (ends[:, 1] == box.upper)
+        unknown = every & (box.lower < box.upper)
+        return np.where(unknown, np.nan, self.release.mean), ends
 
     def _too_wide(self) -> tuple[Caution, ...]:
         terms, question = self.terms, self.terms.question
@@ -215,11 +241,9 @@ class MeanView(AbstractView):
     def _means(self) -> tuple[Part, ...]:
         # of moments the columns': variances say more than means of products
         names = [shown(name) for name in self.terms.question.sources][:MOST_ROWS]
-        ends, box = self.release.mean_interval(self.level), self.terms.question.domain
-        every = (ends[:, 0] == box.lower) & (ends[:, 1] == box.upper)
-        unknown = every & (box.lower < box.upper)
-        found = estimates(np.where(unknown, np.nan, self.release.mean), ends)[: len(names)]
-        ratio = f"{RATIO} {UNKNOWN}" if np.any(unknown) else RATIO
+        known, ends = self._stated_means()
+        found = estimates(known, ends)[: len(names)]
+        ratio = f"{RATIO} {UNKNOWN}" if np.any(np.isnan(known)) else RATIO
         how = " by Fieller’s method" if self.gaussian else ""
         table = Table(
             columns=(

@@ -196,11 +196,13 @@ def shapes_of(model: nn.Module) -> tuple[tuple[str, tuple[int, ...]], ...]:
         PlanError: where there is nothing, or a part of the model mixes records.
     """
     is_model = hasattr(model, "named_parameters")
-    shared = [n for n, m in model.named_modules() if _mixes(m)] if is_model else []
+    shared = [own for own in model.named_modules() if _mixes(own[1])] if is_model else []
     if shared:
+        name, layer = shared[0]
+        where = f"{name!r}, a {type(layer).__name__}" if name else type(layer).__name__
         raise PlanError(
-            f"model has {shared[0] or type(model).__name__}, in which a record's gradient depends "
-            "on others and means are kept without noise; use GroupNorm or LayerNorm"
+            f"model has {where}, in which a record's gradient depends on others and means are kept "
+            "without noise; use GroupNorm or LayerNorm"
         )
     found = [(n, p) for n, p in model.named_parameters() if p.requires_grad] if is_model else []
     if not found:
