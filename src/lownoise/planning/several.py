@@ -217,8 +217,8 @@ def together(
     checked_word(relation, "together")  # a body of changes is of one question's columns
     questions = _by_name(questions)
     if beyond := [name for name in unit if name not in OF_UNITS]:
-        own = f"options={{{quoted(next(iter(questions)))}: {{'{beyond[0]}': …}}}}"
-        remedy = f"give it in options, as {own}" if beyond[0] in _OWN else "leave it out"
+        form = f"options={{{quoted(next(iter(questions)))}: {{'{beyond[0]}': …}}}}"
+        remedy = f"give it in options, as {form}" if beyond[0] in _OWN else "leave it out"
         raise PlanError(f"{beyond[0]} is of one question; {remedy}")
     names = list(questions)
     given = _options(options, names)
