@@ -138,7 +138,11 @@ class StreamError(LownoiseError):
 
 
 class ReadingNotice(UserWarning):
-    """A first spend is about to fix the reading of an account, which nobody named."""
+    """A first spend is about to fix the reading of an account, which nobody named.
+
+    To choose it yourself, name `reading=` where the account is made, as "gaussian", "zcdp" or
+    "basic": `ln.Ledger.create(path, dataset, budget, reading="zcdp")`.
+    """
 
 
 def path_of(given: object, field: str = "path", error: type[LownoiseError] = FileError) -> Path:

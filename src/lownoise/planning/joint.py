@@ -39,7 +39,10 @@ _FEW = 0.1  # of an even share
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class JointPlan:
-    """Plans that share a budget, by name; made by `together`.
+    """Plans that share a budget, by name; made by `ln.plan` of several questions.
+
+    A mapping: `plan["pay"]` is the plan of one question, with its part of the budget. `error` is of
+    all together. `release(table, ledger)` reads the table once and pays once.
 
     Args:
         plans: of each question, with its part of the budget.
@@ -229,6 +232,9 @@ class JointPlan:
 @dataclass(frozen=True, eq=False, repr=False)
 class JointRelease:
     """Answers to several questions that share a budget, by name.
+
+    A mapping: `release["pay"]` is the `Release` of one question. `to_pandas()` is a table a
+    question, by name; one is written to a file by `release["pay"].export(path)`.
 
     Args:
         releases: of each question.

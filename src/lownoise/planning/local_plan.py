@@ -183,7 +183,8 @@ _ANY = 1 << 62  # numbers of a proof, of a plan that is here already
 class LocalPlan(Shown):
     """What each person's device sends, its error, its proof, and what collects the reports.
 
-    Made by `ln.local`, and read by `from_json`; `terms` holds everything.
+    Made by `ln.local`, and read by `from_json`; `terms` holds everything. A device makes its report
+    by `randomize(record)`, and `aggregate(reports)` says what many of them say together.
 
     Args:
         terms: the encoder, the randomizer, and what follows.

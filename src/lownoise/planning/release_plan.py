@@ -188,9 +188,26 @@ class AbstractPlan(Guaranteed, ABC):
 class Plan(AbstractPlan):
     """What a release will be: its noise, its error, its proof and its cost.
 
-    Made by `plan`; `terms` holds everything, the properties below are what people ask for, and
-    `status` says how the search for the least noise ended. `by_rows` is what the error would be if
-    `rows_per_unit` alone bounded a unit, where `unit_total` does, too; else None.
+    Made by `ln.plan`. No data have been read: print it, and look at `standard_deviation` (of each
+    answer, in its unit), `error`, `cost`, and `certificate.gap` (how far from the least noise, at
+    most). Then `release(table, ledger)` reads the table, and `save(path)` keeps the plan.
+
+    `terms` holds everything. `status` says how the search for the least noise ended. `by_rows` is
+    what the error would be if `rows_per_unit` alone bounded a unit, where `unit_total` does, too;
+    else None.
+
+    Examples:
+        >>> import pandas as pd
+        >>> import lownoise as ln
+        >>> own = ln.plan(ln.Mean(["age"], ln.Box([0], [120])), budget=ln.zcdp(0.5),
+        ...               relation="substitute", size=1000)
+        >>> own.standard_deviation.round(6).tolist()  # in years
+        [0.12]
+        >>> own.guarantee, round(own.cost.rho, 6)
+        ('0.5-zCDP', 0.5)
+        >>> release = own.release(pd.DataFrame({"age": [40.0] * 1000}))
+        >>> release.names, release.estimate.shape
+        (('age',), (1,))
     """
 
     terms: Terms

@@ -111,6 +111,9 @@ class StreamRequest:
 class StreamPlan(AbstractPlan):
     """What a stream will be: its noise, its error, its proof and its cost. Nothing has started.
 
+    Made of a specification of a stream. `start()` begins the stream, and `save(path)` keeps the
+    plan; `ln.stream` plans and starts at once.
+
     Args:
         terms: everything that is guaranteed.
         request: what was asked for; None where the plan was read from a file.

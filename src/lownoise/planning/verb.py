@@ -117,7 +117,7 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
         raise PlanError(
             f"question={type(question).__name__} is no question; give ln.Mean(…), "
             "ln.Sum(…), ln.Moments(…), ln.Marginals(…), ln.Queries(…), ln.Parity(…) or another, or "
-            "several in a list",
+            "several in a list; a stream's is given to ln.stream(…)",
         )
     _check_mechanism(request)
     gaussian: Callable[[Any, Request], Plan] = resolved(question.parts.gaussian)

@@ -57,7 +57,7 @@ _LONGEST = 1000  # letters of a path, and of a dataset behind it
 @readable
 @dataclass(frozen=True, init=False)
 class Ledger(Account):
-    """One dataset's account in a ledger file.
+    """One dataset's account in a ledger file, made by `create`, which pays for `plan.release`.
 
     Args:
         path: the ledger file.

@@ -215,9 +215,9 @@ def ratio_deviations(estimate: Vector, deviations: Vector, beside: Vector) -> Ve
         beside: the covariance of each with the count, shape (d + 1,).
 
     Examples:
-        >>> own = ratio_deviations(np.array([30.0, 10.0]), np.array([3.0, 4.0]), np.zeros(2))
-        >>> own.tolist()  # √(3² + (3·4)²)/10
-        [1.2369316876852982]
+        >>> own = ratio_deviations(np.array([30.0, 10.0]), np.array([12.0, 3.0]), np.zeros(2))
+        >>> own.tolist()  # √(12² + (3·3)²)/10
+        [1.5]
     """
     count = np.where(estimate[..., -1:] > 0, estimate[..., -1:], np.nan)
     slope = estimate[..., :-1] / count

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 class Release(Guaranteed):
     """Answers that may be published, with their error, their proof and their cost.
 
-    `estimate` has the answers in a row, in the order of the question: means in column order, or
-    sums and the count; linear queries; parities. Marginals are read by the names of their
-    attributes, `release["age", "sex"]`.
+    `to_pandas()` is a table of them with intervals. `estimate` has them in a row, in the order of
+    the question: means in column order, or sums and the count, whose ratio is `mean`; linear
+    queries; parities. Counts are read by attributes, `release["age", "sex"]`, means by `groups`.
 
     Args:
         terms: what was guaranteed.
@@ -211,7 +211,7 @@ class Release(Guaranteed):
     @cached_property
     def _marginals(self) -> MarginalAnswers:
         if not isinstance(self.terms.question, Marginals):
-            raise PlanError("counts and quantiles are of ln.Count and its like; see to_pandas()")
+            raise PlanError("counts and quantiles are of ln.Marginals, ln.Count, ln.Distribution")
         return MarginalAnswers(self.terms, np.asanyarray(self.integers))
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Vector:

@@ -66,6 +66,12 @@ class MeanView(AbstractView):
         return self.terms.size is None and not isinstance(self.terms.question, Sum)
 
     @property
+    def _moments(self) -> bool:
+        """Whether further answers are means of products."""
+        question = self.terms.question
+        return not isinstance(question, Sum) and isinstance(question.domain, AbstractMoments)
+
+    @property
     def _weighted(self) -> bool:
         """Whether columns matter unlike."""
         return bool(np.any(self.terms.weights[: len(self.terms.question.columns)] != 1))
@@ -86,9 +92,12 @@ class MeanView(AbstractView):
             mixed = noise.shape.longest_row > 1 or totals.embed is not None
         between = "correlated" if mixed else "independent"
         weighted = self._weighted and not self.gaussian
-        means = spelling.count(count, "sum" if isinstance(terms.question, Sum) else "mean")
+        asked = spelling.count(count, "sum" if isinstance(terms.question, Sum) else "mean")
+        if self._moments:
+            of = len(terms.question.sources)
+            asked = f"{spelling.count(count, 'moment')} of {spelling.count(of, 'column')}"
         return Wording(
-            asked=f"{spelling.count(count, 'sum')} and the count" if private else means,
+            asked=f"{asked}, as sums and the count" if private else asked,
             measure=spelling.measure(
                 terms.order, "weighted " if private or self._weighted else "", "", ""
             ),
@@ -103,7 +112,7 @@ class MeanView(AbstractView):
 
     def answers(self) -> Section:
         """Return the answers with their intervals, after the means that follow from sums."""
-        terms, release = self.terms, self.release
+        release = self.release
         found = estimates(release.estimate, release.interval(self.level))
         table = self._table(
             (Column("Estimate", "estimate", self.level), Column("Standard deviation")),
@@ -117,9 +126,7 @@ class MeanView(AbstractView):
         )
         parts: tuple[Part, ...] = (table, Prose(self.intervals(), note=True))
         more: tuple[Part, ...] = ()
-        if not isinstance(terms.question, Sum) and isinstance(
-            terms.question.domain, AbstractMoments
-        ):
+        if self._moments:
             more = self._variances()
         parts = (*self._means(), *more, *parts) if self.counted else (*parts, *more)
         return Section("answers", "Answers", (*self._too_wide(), *parts))

@@ -55,7 +55,8 @@ if TYPE_CHECKING:
 class Stream(Banded):
     """Private estimates after every round, with an error that is known beforehand.
 
-    Made by `ln.stream`, or restored from a state or a file. What it publishes may be looked at
+    Made by `ln.stream`, or restored from a state or a file. `update(value)` takes the value of a
+    round and returns its estimate. What it publishes may be looked at
     before the next value is chosen: each answer uses noise that later ones share, and all answers
     together reveal what `cost` says. It is safe to use from several threads.
     """

@@ -186,7 +186,7 @@ def verify(
             memory does not show in the text's length, so a file of anybody's is refused beyond.
 
     Returns:
-        Every check; `bool()` of it says whether all hold.
+        Every check; `bool()` of it says whether all hold, `print` which.
 
     Raises:
         FileError: where it cannot be read, is no plan, release or stream that this version reads,
