@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Staircase and geometric noise: `python -m benchmarks.staircase [counts|speed|costs|streams]`.
+"""Staircase noise: `python -m benchmarks.staircase [counts|speed|costs|streams|intervals]`.
 
 Ratios of E‖z‖² of staircases to K-norm noise, by the number of integers that move and ε, whatever
 the norm. With `counts`: of plans of counts to their Laplace noise, and of counts of units with
@@ -8,7 +8,8 @@ of integers are drawn a second, of one number and around a ball. With `costs`: w
 K-norm noise cost an account that adds up ρ or μ², around a ball and a box. With `streams`: what
 running sums of values 0 and 1 have with geometric noise over what they have with Laplace noise, and
 what those of one number would have if the sums of their trees had staircases, which they have not,
-at the shares of ε that Laplace noise has.
+at the shares of ε that Laplace noise has. With `intervals`: how long
+one of an answer takes.
 """
 
 from __future__ import annotations
@@ -190,6 +191,28 @@ def stairs() -> list[list[str]]:
     return found
 
 
+def intervals() -> list[list[str]]:
+    """Return milliseconds of processor time that an interval takes, of whole and of real noise."""
+    found = []
+    for rounds in (256, 1024, 4096, 10_000):
+        cells = []
+        for mechanism in ("geometric", "laplace"):
+            stream = ln.stream(
+                ln.Prefix(rounds),
+                budget=ln.pure_dp(4.0),
+                domain=ln.Points([[0.0], [1.0]]),
+                mechanism=mechanism,
+            )
+            stream.half_widths(1, 1)
+            asked = range(2, rounds, rounds // 100)
+            start = time.process_time()
+            for t in asked:
+                stream.half_widths(t, 1)
+            cells.append(f"{(time.process_time() - start) / len(asked) * 1e3:.2f}")
+        found.append([str(rounds), *cells])
+    return found
+
+
 def main(asked: list[str]) -> int:
     """Print the tables."""
     if asked == ["counts"]:
@@ -198,6 +221,8 @@ def main(asked: list[str]) -> int:
         tables = [(("d", "K-norm", "staircase"), speed())]
     elif asked == ["streams"]:
         tables = [(STREAM_HEAD, streams()), (STREAM_HEAD, stairs())]
+    elif asked == ["intervals"]:
+        tables = [(("rounds", "geometric", "laplace"), intervals())]
     elif asked == ["costs"]:
         tables = [(("d", *("rho", "mu", "rho ×", "mu² ×") * 2), costs())]
     else:

@@ -65,6 +65,12 @@ CONSTRUCTORS = (
         {"lower": [0.0, 0.0], "upper": [1.0, 2.0]},
         vectors=("lower", "upper"),
     ),
+    Constructor(
+        "Grid",
+        ln.Grid,
+        {"lower": [0.0, 0.0], "upper": [1.0, 2.0], "spacing": [0.5, 1.0]},
+        vectors=("lower", "upper", "spacing"),
+    ),
     Constructor("Points", ln.Points, {"points": SQUARE}, matrices=("points",)),
     Constructor(
         "Ball",

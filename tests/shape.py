@@ -29,9 +29,9 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 123_545,
-    "of which code": 66_729,
-    "modules": 487,
+    "lines of source": 123_786,
+    "of which code": 66_857,
+    "modules": 488,
     "rooms": 24,
     "floors": 12,
     "modules that import each other in a circle": 0,
@@ -40,7 +40,7 @@ LIMITS = {
     "files a box's mean runs through": 59,
     "files a pure plan of queries runs through": 71,
     "pairs of places alike": 895,
-    "lines of tests": 85_869,
+    "lines of tests": 86_092,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 1_851,
 }

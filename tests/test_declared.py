@@ -2,6 +2,7 @@
 """Domains as plain values: each kind is its constructor, called with the same arguments."""
 
 import inspect
+import itertools
 import json
 import math
 
@@ -20,6 +21,10 @@ KNOWN = {
     "ball": (BALL, ln.Ball(2, 3, 1.5, [1, 2])),
     "box": (SQUARE, ln.Box([0, 0], [2, 3])),
     "ellipsoid": (OTHER, ln.Ellipsoid([[1, 2], [0, 3]], [1, 2])),
+    "grid": (
+        {"lower": [0, -1], "upper": [0.3, 2], "spacing": [0.1, 1]},
+        ln.Points(list(itertools.product([0, 0.1, 0.2, 0.3], [-1, 0, 1, 2]))),
+    ),
     "hull": (
         {"domains": [{**BALL, "order": 2}, OTHER]},
         ln.hull(ln.Ball(2, 3, center=[1, 2]), ln.Ellipsoid([[1, 2], [0, 3]], [1, 2])),

@@ -47,6 +47,7 @@ from lownoise.release.verification import verify as verify
 from lownoise.sets.domains import Ball as Ball
 from lownoise.sets.domains import Box as Box
 from lownoise.sets.domains import Ellipsoid as Ellipsoid
+from lownoise.sets.domains import Grid as Grid
 from lownoise.sets.domains import KyFanBall as KyFanBall
 from lownoise.sets.domains import OperatorNormBall as OperatorNormBall
 from lownoise.sets.domains import Oracle as Oracle

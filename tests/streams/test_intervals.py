@@ -162,6 +162,7 @@ def test_what_cannot_be_drawn_keeps_to_inequalities():
     long = ln.stream(ln.Prefix(n), budget=ln.zcdp(0.5), strategy="square_root")
     factor = long.half_widths(n, 1, together=n)[0, 0] / long.standard_deviation(n)
     assert factor == pytest.approx(simultaneous_quantile(0.95, n), rel=1e-6)
+    n = 20_001
     tree = ln.stream(ln.Prefix(n), budget=ln.pure_dp(1.0), strategy="input")
     alone, together = (
         tree.half_widths(n, 1, together=rounds)[0, 0] / tree.standard_deviation(n)

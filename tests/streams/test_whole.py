@@ -38,9 +38,11 @@ from streams.test_pure import levels_of, sums_of
 
 YES = ln.Points([[0.0], [1.0]])
 FEW = ln.Points([[0.0], [3.0], [1.5]])  # steps of 1.5
+TENTHS = ln.Points([[0.0], [0.1], [0.1 + 0.2]])  # of which no power of two is a part
+THIRDS = ln.Points([[2 / 3], [1.0], [0.0]])
 BOTH = ln.Points([[0.0, 0.0], [1.0, 0.0], [0.0, 0.5]])
 PERSON = ln.Box([-1.0], [1.0])
-ODD = 1 + 2.0**-25  # of which fine grids alone have multiples
+TENTH = ln.Box([-0.1 * (1 + 1e-9)], [0.1 * (1 + 1e-9)])
 CROWD = ln.Points(np.arange(4.0)[:, None])
 
 
@@ -76,6 +78,9 @@ SMALL = {
     "others": ("honaker", 2, 4.0, FEW, "substitute", 1),
     "person": ("honaker", 2, 2.0, CROWD, PERSON, 1),
     "twice": ("honaker", 2, 4.0, YES, "add_remove", 2),
+    "tenths": ("honaker", 2, 4.0, TENTHS, "add_remove", 1),
+    "thirds": ("honaker", 2, 4.0, THIRDS, "substitute", 1),
+    "tenth moves": ("honaker", 2, 2.0, TENTHS, TENTH, 1),
 }
 
 
@@ -162,6 +167,9 @@ ASKED = {
     "largest": (ln.Prefix(40), YES, {"error": "max", "strategy": "tree"}),
     "one hot": (ln.Prefix(9), ln.Points(np.eye(3)), {"relation": "substitute"}),
     "many": (ln.Prefix(300), YES, {}),
+    "tenths": (ln.Prefix(12), TENTHS, {}),
+    "thirds": (ln.SlidingWindow(9, 4), THIRDS, {"relation": "substitute"}),
+    "grid": (ln.Prefix(6), ln.Grid([-0.5, 0], [0.5, 2], [0.1, 1]), {"strategy": "honaker"}),
 }
 
 
@@ -389,15 +397,7 @@ def test_steps_of_values_that_become_0_are_also_from_0_on():
         ({"domain": ln.Box([0.0], [1.0])}, "values are not known to be whole numbers of steps"),
         ({"domain": ln.Ball(2)}, "values are not known to be whole numbers of steps"),
         ({"strategy": "square_root"}, "has sums of parts of rounds, which are not whole"),
-        ({"domain": ln.Points([[0.0], [0.1], [0.3]])}, "values are apart by too little beside"),
-        (
-            {
-                "workload": [[2.0**20]],
-                "domain": ln.Points([[0.0], [ODD], [2.0**18 * ODD]]),
-                "relation": ln.Box([-ODD], [ODD]),
-            },
-            "coarser than values are apart; ask for fewer rounds, a narrower list, or a unit",
-        ),
+        ({"domain": ln.Points([[0.0], [0.1], [math.pi]])}, "values are apart by too little beside"),
         ({"budget": ln.zcdp(0.5)}, "mechanism='geometric' is pure"),
     ],
     ids=str,
@@ -510,7 +510,7 @@ def test_intervals_cover_and_are_no_wider_than_they_must_be(name):
 
 def test_tails_of_many_rounds_are_of_whole_numbers():
     """Beyond what is drawn moments speak; those of small whole numbers are no log-concave ones'."""
-    mechanism = whole(6000, 16.0, strategy="input").terms.mechanism
+    mechanism = whole(20_001, 16.0, strategy="input").terms.mechanism
     own = mechanism.noise
     alone = whole(1, 16.0).terms.mechanism
     assert alone.noise.multiples.scales[0] == own.multiples.scales[0]

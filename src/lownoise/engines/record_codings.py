@@ -24,6 +24,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import LAST, grown
 from lownoise.sets.bodies import PointDifferences, RoundedBody, SymmetricPoints
+from lownoise.sets.domains.grid import SAME, multiples
 from lownoise.sets.unit_balls.parity import parities
 
 if TYPE_CHECKING:
@@ -197,8 +198,49 @@ class ListCoding(AbstractRecordCoding):
 
     @cached_property
     def codes(self) -> Integers:
-        """The code of each listed point, shape (N, r); points of one code repeat it."""
-        return self._rounded(self.domain.points[:, self.pivots])
+        """The code of each listed point, shape (N, r); points of one code repeat it.
+
+        Where a step is no power of two but a part of what points are apart by, codes are whole
+        multiples of that from the point on that is nearest to the center.
+        """
+        found = self._rounded(self.domain.points[:, self.pivots])
+        if self._spelled is None:
+            return found
+        return np.asarray(found[self._nearest, range(self.step.size)] + self._spelled[1])
+
+    @cached_property
+    def lattice(self) -> tuple[Vector, Integers] | None:
+        """What all points are apart by, as decimals spell it, and how many times each is; or None.
+
+        Shapes (r,) and (N, r), from the point on that is nearest to the center; 1 of one value.
+        """
+        own = [multiples(column) for column in self.domain.points[:, self.pivots].T]
+        known = [each for each in own if each is not None]
+        if len(known) < len(own):
+            return None
+        units = [unit for unit, _ in known]
+        apart = np.stack([k for _, k in known], axis=1)
+        apart = apart - apart[self._nearest, range(self.step.size)]
+        most = np.maximum(np.gcd.reduce(apart, axis=0), 1)
+        wide = [float(unit * int(m)) for unit, m in zip(units, most, strict=True)]
+        return frozen(np.array(wide)), apart // most
+
+    @property
+    def _nearest(self) -> Integers:
+        """The point that is nearest to the center in each coordinate, shape (r,)."""
+        about = self.domain.points[:, self.pivots] - self.center[self.pivots]
+        return np.argmin(np.abs(about), axis=0)
+
+    @cached_property
+    def _spelled(self) -> tuple[Vector, Integers] | None:
+        """What points are apart by, and their codes from the nearest on; None of powers of two."""
+        if np.all(np.frexp(self.step)[0] == 0.5) or self.lattice is None:  # noqa: PLR2004
+            return None
+        wide, apart = self.lattice
+        times = wide / self.step
+        if np.any(times < 1) or np.any(np.frexp(times)[0] != 0.5):  # noqa: PLR2004
+            return None
+        return wide, apart * times.astype(np.int64)
 
     @property
     def rounding(self) -> Vector:
@@ -212,7 +254,12 @@ class ListCoding(AbstractRecordCoding):
     def slack(self) -> Vector:
         """How far a code can be from (x − center)/step for x in the list, shape (r,)."""
         own, kept = self.domain, self.pivots
-        return rounding_slack(own.lower[kept], own.upper[kept], self.center[kept], self.step)
+        off = rounding_slack(own.lower[kept], own.upper[kept], self.center[kept], self.step)
+        if self._spelled is None:
+            return off
+        # both points are what they spell but for 2^-50 of them, and a quotient for 2^-52
+        size = np.maximum(np.abs(own.lower[kept]), np.abs(own.upper[kept])) / self.step
+        return frozen(np.where(off > 0, grown(off + 4 * SAME * size), 0.0))
 
     @property
     def extent(self) -> Vector:

@@ -272,6 +272,13 @@ class MeanTotals(AbstractTotals):
         return None if np.any(lost) else lattice_of(apart)
 
     @property
+    def spelled(self) -> Vector | None:
+        """The same where points are what decimals spell, 0.1 a tenth of 1; shape (r,)."""
+        coding = self.query.coding
+        found = coding.lattice if isinstance(coding, ListCoding) else None
+        return self.lattice if found is None else found[0]
+
+    @property
     def apart(self) -> Integers | None:
         """The most steps of the grid that all codes are apart by, (r,); None where none is known.
 

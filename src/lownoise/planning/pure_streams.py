@@ -52,9 +52,6 @@ if TYPE_CHECKING:
 
 GEOMETRIC = "geometric"
 _LEAST_OF_STEP = 2.0**-20  # of ε: below it whole numbers are as good as real ones
-_SAME_STEP = (
-    2.0**-20
-)  # of values that no power of two divides, such as 0.1: their codes are rounded
 _MOST_OF_STEP = 32.0  # of ε: beyond it noise is nearly always none, and more is not spent
 _SAME = 1 + 1e-6
 _ROUNDED = 1e-12  # of a first number of W
@@ -241,9 +238,9 @@ def pure_streams(
 
 def _step_rate(totals: MeanTotals, epsilon: float) -> float | None:
     """Return the most of ε that a change by one of the steps of values costs; None without any."""
-    if totals.lattice is None:
+    if totals.spelled is None:
         return None
-    most = LaplaceNoise(frozen(totals.lattice / totals.query.coding.step)).loss(round_codes(totals))
+    most = LaplaceNoise(frozen(totals.spelled / totals.query.coding.step)).loss(round_codes(totals))
     return epsilon / most.epsilon if 0 < most.epsilon < math.inf else None
 
 
@@ -260,11 +257,10 @@ def _on_lattice(
         epsilon: what may be spent.
 
     Raises:
-        PlanError: where values are no list on a lattice, one of them never moves, or the grid is
-            coarser than they are apart.
+        PlanError: where values are no list on a lattice, or one of them never moves.
     """
     rate = _step_rate(near, epsilon)
-    lattice, times = near.lattice, fitting(request.participation, request.workload.rounds)
+    lattice, times = near.spelled, fitting(request.participation, request.workload.rounds)
     if rate is None or lattice is None:
         raise PlanError(
             "values are not known to be whole numbers of steps; list them in a unit in which they "
@@ -287,11 +283,12 @@ def _on_lattice(
     step = steps_of(request.workload, extent, wide, wide, fitted)
     totals = round_totals(question, request.relation, near.coordinates, frozen(step), None)
     spacing = totals.apart
-    if spacing is None or np.any(np.abs(spacing * step - lattice) > _SAME_STEP * lattice):
-        raise PlanError(
-            "the grid is coarser than values are apart; ask for fewer rounds, a narrower list, or "
-            "a unit in which values are whole numbers"
-        )
+    assert spacing is not None  # noqa: S101 (values are a list)
+    if np.any(spacing * step != lattice) and np.all(lattice >= step):
+        # no power of two is a part of what values are apart by: the grid is of parts of that
+        step = lattice * np.exp2(-np.floor(np.log2(lattice / step)))
+        totals = round_totals(question, request.relation, near.coordinates, frozen(step), None)
+        spacing = totals.apart
     mechanism = PureStreamMechanism(
         totals=totals,
         pair=fitted,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,14 +13,15 @@ from lownoise.noise.coordinates import LAPLACE
 from lownoise.noise.independent import GeometricNoise, LaplaceNoise
 from lownoise.noise.marginal_noise import Parts
 from lownoise.numbers.arguments import checked_level
+from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise.coordinates import CoordinateLaw
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
 
-_GRID, _ALIASED = 20_000, 30.0  # points, and deviations that nothing is beyond
+_ALIASED = 30.0  # deviations that nothing is beyond
 _HALVINGS = 50
 _OFF = 1e-6  # of a chance, and of a quantile
 _NEAR = np.geomspace(1e-5, 1e3, 50)  # of rates: how far from 0, over how far from the pole
@@ -27,7 +29,9 @@ _LEAN, _STEP, _LONGEST = 0.5, 0.15, 12.0  # of the hyperbola, and of what is sum
 _BLOCK, _NODES, _SMALL = 24, 4000, 36.0  # points at once, and at most; a logarithm of nothing
 _PART = 1e-3  # of what is left, for a second derivative
 _SLOWEST, _RATES = 1e-6, 400  # of the rates of Chernoff's bound, as parts of the greatest
-_FINER = 2  # times as many points for whole numbers
+_SIDE = 200  # of the square that the points for whole numbers are, 40,000
+_NOTHING = -45.0  # the logarithm of terms that are left out
+_NARROWED, _PARTS = 10, 17  # times, and into how many, what holds the quantile is cut
 _LITTLE = 1e-10  # of a chance: what lies beyond the grid's period
 _SMOOTHED, _LAST = 8, 6.0  # uniform numbers, and what each has its angle at where the grid ends
 _LEFT = 1e-7  # above what is left of the integral there, ∫ x^−8·(2/π)/x dx beyond x = 6
@@ -142,20 +146,45 @@ def geometric_quantile(weights: Vector, scales: Vector, counts: Vector, level: f
     deviation = math.sqrt(float(np.sum(counts * np.square(weights) * own)))
     w = weights / deviation
     farthest = sum_bound(Parts(GeometricNoise, w, scales, counts), outside * _LITTLE)
-    count = _FINER * _GRID
     step = math.pi / (farthest * (1 + 1 / _ALIASED))
-    blur = _SMOOTHED * _LAST / (count * step)
-    u = (np.arange(count) + 0.5) * step
-    logs = _SMOOTHED * np.log(np.abs(np.sinc(u * (blur / _SMOOTHED / math.pi))) + 1e-300)
-    for wi, v, n in zip(w.tolist(), own.tolist(), counts.tolist(), strict=True):
-        logs -= n * np.log1p(2 * v * np.square(np.sin(u * (wi / 2))))
-    terms = np.exp(logs) / (np.arange(count) + 0.5) * (2 / math.pi)
-    low, high = 0.0, farthest
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        beyond = 1 - float(np.sin(u * middle) @ terms)
-        low, high = (middle, high) if beyond > outside * (1 - _OFF) - _LEFT else (low, middle)
-    return (high + blur) * deviation * (1 + _OFF)
+    blur = _SMOOTHED * _LAST / (_SIDE**2 * step)
+    logs, rows = _smoothed().copy(), np.arange(_SIDE)
+    for i in np.argsort(-counts * own):  # what leaves little comes first: of that no more is asked
+        sines = _sines(step * w[i : i + 1] / 2, rows)
+        logs -= float(counts[i]) * np.log1p(2 * float(own[i]) * np.square(sines))
+        kept = np.max(logs, axis=1) > _NOTHING
+        logs, rows = logs[kept], rows[kept]
+    terms = np.exp(logs) / (_SIDE * rows[:, None] + np.arange(_SIDE) + 0.5) * (2 / math.pi)
+    low, wide, asked = 0.0, farthest, outside * (1 - _OFF) - _LEFT
+    for _ in range(_NARROWED):
+        parts = low + wide * np.arange(1, _PARTS) / _PARTS
+        above = np.flatnonzero(1 - np.sum(_sines(step * parts, rows, terms), axis=0) > asked)
+        low, wide = float(np.append(low, parts[above])[-1]), wide / _PARTS
+    return (low + wide + blur) * deviation * (1 + _OFF)
+
+
+@lru_cache(maxsize=1)
+def _smoothed() -> Vector:
+    """Return the logarithms of what eight uniform numbers leave of each term: a square."""
+    angles = (np.arange(_SIDE**2) + 0.5) * (_LAST / _SIDE**2 / math.pi)
+    found = _SMOOTHED * np.log(np.abs(np.sinc(angles)) + 1e-300)
+    return frozen(found.reshape(_SIDE, _SIDE))
+
+
+def _sines(angles: Vector, rows: Integers, terms: Vector | None = None) -> Vector:
+    """Return sin(angle·(k + ½)) for k = side·a + b, a of some rows and all b, shape (rows, side).
+
+    Of sums they are, so that few sines make many: sin(x + y) = sin x·cos y + cos x·sin y.
+
+    Args:
+        angles: one, or where terms are given several, shape (n,).
+        rows: the a, shape (rows,).
+        terms: what each is multiplied by, shape (rows, side); then sums over b, shape (rows, n).
+    """
+    x, y = np.outer(_SIDE * rows, angles), np.outer(np.arange(_SIDE) + 0.5, angles)
+    if terms is None:
+        return np.hstack([np.sin(x), np.cos(x)]) @ np.hstack([np.cos(y), np.sin(y)]).T
+    return np.sin(x) * (terms @ np.cos(y)) + np.cos(x) * (terms @ np.sin(y))
 
 
 _QUANTILES: dict[type, Callable[[Vector, Vector, Vector, float], float]] = {

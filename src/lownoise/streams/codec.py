@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lownoise.errors import FileError, counted, quoted
 from lownoise.kinds import expect, numbers, whole_numbers
 from lownoise.noise.independent import GeometricNoise
@@ -42,6 +44,7 @@ from lownoise.streams.view import ORDERS, StreamView, spanned
 
 if TYPE_CHECKING:
     from lownoise.noise.means import MeanTotals
+    from lownoise.numbers.arrays import Vector
     from lownoise.questions import AbstractStreamWorkload
     from lownoise.sets.domains import AbstractDomain
     from lownoise.streams import AbstractPair, AbstractStreamMechanism
@@ -122,8 +125,8 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     relation.check(values.domain, chosen)
     r = chosen.pivots.size
     step = numbers(noise["step"], "noise.step", r)
-    if any(math.frexp(float(s))[0] != 0.5 for s in step):  # noqa: PLR2004
-        raise FileError("noise.step is not made of powers of two")
+    if not np.all(step > 0):
+        raise FileError("noise.step is not above 0")
     block = evidence["block"]
     if isinstance(block, bool) or not isinstance(block, int) or not 1 <= block <= workload.rounds:
         raise FileError(f"evidence.block={quoted(block)} is no number of rounds of the stream")
@@ -143,6 +146,14 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     totals = round_totals(values, relation, chosen, step, multipliers_of(noise))
     name = fields.get("mechanism", GAUSSIAN)
     expect("mechanism", name, (GAUSSIAN, *MECHANISMS))
+    wide = totals.spelled if name == "geometric" else None
+    if not (
+        _are_powers(step)
+        or (wide is not None and np.all(wide >= step) and _are_powers(wide / step))
+    ):
+        raise FileError(
+            "noise.step is not made of powers of two, or such parts of what values are apart by"
+        )
     compared = fields.get("compared")
     terms = Terms(
         question=question,
@@ -226,6 +237,11 @@ def expect_size(fields: dict[str, Any], largest: int = LARGEST) -> None:
                 f"the stream has {counted(count)} {what}, more than are read from a file that may "
                 "be anybody's; where you trust it, give that number as largest=",
             )
+
+
+def _are_powers(numbers: Vector) -> bool:
+    """Return whether all are powers of two."""
+    return bool(np.all(np.frexp(numbers)[0] == 0.5))  # noqa: PLR2004
 
 
 def _packed(value: object) -> bool:

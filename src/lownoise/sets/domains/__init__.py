@@ -28,6 +28,7 @@ from lownoise.sets.domains.combinations import (
 )
 from lownoise.sets.domains.compound import AbstractCompound, Hull, Mapped, Product
 from lownoise.sets.domains.coordinates import Coordinates
+from lownoise.sets.domains.grid import Grid
 from lownoise.sets.domains.image import Image, checked_image
 from lownoise.sets.domains.intersection import Intersection, checked_intersection
 from lownoise.sets.domains.meet import Slab, intersection
@@ -49,6 +50,7 @@ __all__ = [
     "CubePower",
     "Difference",
     "Ellipsoid",
+    "Grid",
     "Hull",
     "Image",
     "Intersection",
