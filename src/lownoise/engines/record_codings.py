@@ -229,7 +229,7 @@ class ListCoding(AbstractRecordCoding):
     def _nearest(self) -> Integers:
         """The point that is nearest to the center in each coordinate, shape (r,)."""
         about = self.domain.points[:, self.pivots] - self.center[self.pivots]
-        return np.argmin(np.abs(about), axis=0)
+        return np.asarray(np.argmin(np.abs(about), axis=0))
 
     @cached_property
     def _spelled(self) -> tuple[Vector, Integers] | None:

@@ -282,13 +282,12 @@ def _on_lattice(
     fitted = sums.with_deviations(alone.growth(sums.widths))
     step = steps_of(request.workload, extent, wide, wide, fitted)
     totals = round_totals(question, request.relation, near.coordinates, frozen(step), None)
-    spacing = totals.apart
-    assert spacing is not None  # noqa: S101 (values are a list)
-    if np.any(spacing * step != lattice) and np.all(lattice >= step):
+    if np.any(np.asarray(totals.apart) * step != lattice) and np.all(lattice >= step):
         # no power of two is a part of what values are apart by: the grid is of parts of that
         step = lattice * np.exp2(-np.floor(np.log2(lattice / step)))
         totals = round_totals(question, request.relation, near.coordinates, frozen(step), None)
-        spacing = totals.apart
+    spacing = totals.apart
+    assert spacing is not None  # noqa: S101 (values are a list)
     mechanism = PureStreamMechanism(
         totals=totals,
         pair=fitted,

@@ -183,8 +183,9 @@ def _sines(angles: Vector, rows: Integers, terms: Vector | None = None) -> Vecto
     """
     x, y = np.outer(_SIDE * rows, angles), np.outer(np.arange(_SIDE) + 0.5, angles)
     if terms is None:
-        return np.hstack([np.sin(x), np.cos(x)]) @ np.hstack([np.cos(y), np.sin(y)]).T
-    return np.sin(x) * (terms @ np.cos(y)) + np.cos(x) * (terms @ np.sin(y))
+        both = np.hstack([np.sin(x), np.cos(x)]) @ np.hstack([np.cos(y), np.sin(y)]).T
+        return np.asarray(both)
+    return np.asarray(np.sin(x) * (terms @ np.cos(y)) + np.cos(x) * (terms @ np.sin(y)))
 
 
 _QUANTILES: dict[type, Callable[[Vector, Vector, Vector, float], float]] = {

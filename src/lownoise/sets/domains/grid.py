@@ -13,7 +13,7 @@ import itertools
 import math
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def Grid(  # noqa: N802
         vector(given, field=f"Grid.{name}", error=DomainError)
         for name, given in (("lower", lower), ("upper", upper))
     )
-    own = 1.0 if spacing is None else spacing
+    own: Any = 1.0 if spacing is None else spacing
     listed = own if isinstance(own, (list, tuple, np.ndarray)) else [own]
     wide = vector(listed, field="Grid.spacing", error=DomainError)
     if wide.size == 1:
