@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values that decimals spell: which multiples they are, and that sums of them are exact.
-
-Mutants, each seen red: codes of such points rounded one by one; multiples of the greatest point and
-not of all; a grid finer than what values are apart by and no part of it; a step of a file taken as
-it comes; values above the end of a grid; tenths of floats in place of tenths.
 """
 
 import itertools
