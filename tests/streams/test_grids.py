@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that decimals spell: which multiples they are, and that sums of them are exact.
-"""
+"""Values that decimals spell: which multiples they are, and that sums of them are exact."""
 
 import itertools
 import json
