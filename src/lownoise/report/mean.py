@@ -95,7 +95,7 @@ class MeanView(AbstractView):
         asked = spelling.count(count, "sum" if isinstance(terms.question, Sum) else "mean")
         if self._moments:
             of = len(terms.question.sources)
-            asked = f"{spelling.count(count, 'moment')} of {spelling.count(of, 'column')}"
+            asked = f"{spelling.count(count, 'moment')} in {spelling.count(of, 'column')}"
         return Wording(
             asked=f"{asked}, as sums and the count" if private else asked,
             measure=spelling.measure(
