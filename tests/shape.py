@@ -29,7 +29,7 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 123_786,
+    "lines of source": 123_795,
     "of which code": 66_857,
     "modules": 488,
     "rooms": 24,

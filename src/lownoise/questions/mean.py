@@ -83,7 +83,7 @@ class AbstractColumns(AbstractQuestion):
 @readable
 @dataclass(frozen=True, eq=False, init=False)
 class Mean(AbstractColumns):
-    """The mean μ(X) of d columns over the records of a table.
+    """The mean μ(X) of d columns over the records of a table, or in each of its groups.
 
     `columns` names the answers, `sources` the columns that are read: the same, but of `ln.Moments`.
 
@@ -98,9 +98,18 @@ class Mean(AbstractColumns):
         missing: the point that stands in for null, NaN and text that is no number: "center", the
             point of the domain nearest to the center, or a point of the domain, shape (d,); or
             "drop", to leave out a row that lacks a value (`add_remove` only).
+        by: for means in groups, the attributes and their public categories, as
+            `{"sex": ["F", "M"], "age": 85}`, a list or how many; the question is a `GroupedMean`.
+        way: groups by each choice of up to so many of the attributes, all rows among them; without
+            `way` and `sets` the groups by all attributes at once.
+        sets: groups by these choices alone, as `[["sex"], ["sex", "region"]]`.
+        group_weights: one a choice, as the weights of `ln.Marginals`; ones by default.
+        outside: where a row counts whose category is missing or none of these: "drop", nowhere;
+            "extra", in a group of its own; or by attribute, as of `ln.Marginals`.
 
     Raises:
-        QuestionError: where names repeat or do not match the domain, or a point lies outside it.
+        QuestionError: where names repeat or do not match the domain, or a point lies outside it; of
+            groups as `ln.Marginals`.
 
     Examples:
         >>> from lownoise.sets.domains import Box
