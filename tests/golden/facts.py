@@ -3,7 +3,8 @@
 
 * What is charged, and the radius: never less, but for last bits; more by at most 1e-9 of it is
   directed slack, more by at most 1e-6 is named, and beyond that is a loss. Where the noise itself
-  moved in its last digits its charge may be less by 1e-9, and where a search combines bodies.
+  moved in its last digits its charge may be less by 1e-9, as of plans that leave 2⁻⁴⁰ of a budget
+  to what other processors round (decision 0111), and where a search combines bodies.
 * Deviations, covariance and error: within 1e-6 of what they were. What no mechanism beats: no less
   than it was, by 1e-6; more is proved when bounds are better.
 * Exact totals, as the difference that two tables make under one seed: the same integers. Where

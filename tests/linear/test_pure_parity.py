@@ -69,6 +69,18 @@ def test_epsilon_is_that_of_the_worst_neighbours(relation, weights, degree, law)
 
 
 @pytest.mark.parametrize("relation", SIZES)
+@pytest.mark.parametrize(("law", "budget"), [("gaussian", ln.gaussian_dp), ("laplace", ln.pure_dp)])
+def test_parities_of_several_degrees_leave_what_processors_round(relation, law, budget):
+    """2⁻⁴⁰ where a cost is a sum of products; of one degree it is one product, and all is spent."""
+    for degree, several in (((2,), False), ((0, 1, 3), True), ((1, 2), True)):
+        plan = planned(relation, degree, mechanism=law, budget=budget(0.7))
+        loss = plan.terms.mechanism.loss
+        left = 1 - (loss.mu if law == "gaussian" else loss.epsilon) / 0.7
+        assert (left > 2.0**-41) == several
+        assert 0 <= left < 2.0**-39
+
+
+@pytest.mark.parametrize("relation", SIZES)
 def test_rho_and_mu_are_those_of_laplace_numbers(relation):
     """One degree: C(4, 2) numbers that come or go, or the most that change by 2."""
     plan = planned(relation, (2,), mechanism="laplace")

@@ -225,6 +225,11 @@ def log_concave_moment(order: float) -> float:
 class AbstractStructure(ABC):
     """Changes whose greatest length in Gaussian noise follows from how they are made."""
 
+    @property
+    @abstractmethod
+    def steady(self) -> bool:
+        """Whether what noise reveals of them is, to the last bit, the same on every processor."""
+
     @abstractmethod
     def radius_up(self, shape: AbstractShape) -> float:
         """Return at least the greatest length of a change in noise of this shape.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from lownoise.engines.codings import TotalsQuery
     from lownoise.engines.queries import TableQuery
-    from lownoise.noise.abstract import AbstractNoise, Loss
+    from lownoise.noise.abstract import AbstractNoise, AbstractStructure, Loss
     from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
@@ -240,10 +240,11 @@ _ROUNDS = 500
 M = TypeVar("M")
 
 
-def spared(noise: AbstractNoise | AbstractNorm) -> float:
+def spared(noise: AbstractNoise | AbstractNorm | AbstractStructure) -> float:
     """Return the part of a budget that noise is scaled to: all, or but for what rounding may take.
 
-    So what is planned on one machine is read, and released from, on every other.
+    So what is planned on one machine is read, and released from, on every other. Of independent
+    noise on parities it is the changes whose lengths are products of matrices, or are not.
     """
     return 1.0 if noise.steady else 1 - LEFT
 

@@ -14,7 +14,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractNoise, AbstractStructure, Loss
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.independent import LaplaceNoise
-from lownoise.noise.mechanism import AdditiveMechanism, covering
+from lownoise.noise.mechanism import AdditiveMechanism, covering, spared
 from lownoise.noise.totals import AbstractCountTotals, check_rows
 from lownoise.noise.units import of_one_row
 from lownoise.numbers.arrays import frozen
@@ -84,6 +84,11 @@ class ParityChanges(AbstractStructure):
             raise PlanError("noise of parities has not one variance a degree; plan again")
         deviations = np.array([own[0] if own.size else 0.0 for own in groups]) * self.steps
         return sqrt_up(parity_cost_up(self.costs, np.square(deviations)))
+
+    @property
+    def steady(self) -> bool:
+        """Where parities of one degree move: of several, costs are sums of products."""
+        return bool(np.count_nonzero(np.any(self.costs > 0, axis=0)) <= 1)
 
     @property
     def changing(self) -> Vector:
@@ -296,7 +301,8 @@ def independent_parity(
         totals = ParityTotals(question=question, relation=relation, size=size, steps=steps)
         return AdditiveMechanism(totals, ParityNoise(own, steps, tuple(question.counts), law))
 
-    return covering(scaled, lambda found: found.loss.epsilon, epsilon, 1 / epsilon)
+    allowed = epsilon * spared(ParityChanges.of(question, relation, np.ones(scales.size)))
+    return covering(scaled, lambda found: found.loss.epsilon, allowed, 1 / epsilon)
 
 
 def law_steps(
@@ -340,7 +346,8 @@ def gaussian_parity(
         totals = ParityTotals(question=question, relation=relation, size=size, steps=steps)
         return AdditiveMechanism(totals, parity_noise(totals, deviations))
 
-    return covering(scaled, lambda found: found.loss.mu, parameter)
+    allowed = parameter * spared(ParityChanges.of(question, relation, np.ones(variances.size)))
+    return covering(scaled, lambda found: found.loss.mu, allowed)
 
 
 def parity_steps(deviations: Vector) -> Vector:
