@@ -30,6 +30,7 @@ from lownoise.questions import Mean
 from lownoise.release import codec, stored
 from lownoise.release.comparison import Alternative
 from lownoise.release.verification import Check
+from lownoise.release.verification.checks import near
 from lownoise.sensitivity.orders import answer_count
 
 if TYPE_CHECKING:
@@ -175,7 +176,8 @@ class LocalTerms:
         rows = ((each.mechanism, each.error) for each in self.alternatives)
         stated = [(name, error) for name, error in rows if error is not None]
         own = [error for name, error in stated if name == self.kind]
-        if own not in ([], [self.error]) or any(e < self.error * _ALIKE for _, e in stated):
+        same = len(own) <= 1 and all(near(error, self.error) for error in own)
+        if not same or any(error < self.error * _ALIKE for _, error in stated):
             return False
         for name, error in stated:
             kind = RANDOMIZERS[name].of

@@ -22,7 +22,7 @@ from lownoise.noise.discrete_k_norm import DiscreteKNormNoise, is_table
 from lownoise.noise.discrete_staircase import DiscreteStaircaseNoise
 from lownoise.noise.marginal_noise import AbstractRoundNoise, grid_step, marginal_mechanism
 from lownoise.noise.marginals import AbstractLayout
-from lownoise.noise.mechanism import covering
+from lownoise.noise.mechanism import covering, spared
 from lownoise.noise.pure import KNormNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy.units import rows_of
@@ -332,7 +332,7 @@ def cell_mechanism(
         noise = CellNoise(layout, KNormNoise(gauge, factor / epsilon))
         return replace(marginal_mechanism(question.attributes, size, noise), unit=unit)
 
-    found = covering(scaled, lambda own: own.loss.epsilon, epsilon)
+    found = covering(scaled, lambda own: own.loss.epsilon, epsilon * spared(gauge))
     if found.loss.delta > delta:
         raise PlanError(
             f"its points are uniform but for a total variation, which costs delta="

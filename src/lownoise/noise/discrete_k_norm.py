@@ -209,6 +209,11 @@ class DiscreteCrossNoise(AbstractNoise):
         """Return it with so many times the scale."""
         return replace(self, scale=self.scale * factor)
 
+    @property
+    def steady(self) -> bool:
+        """As of the norm: of vectors that are none of the axes it is not."""
+        return self._gauge.steady
+
     def covariance(self) -> Vector:
         """Return the covariance, shape (r, r)."""
         one = GeometricNoise.variances(np.array([self.scale]))[0]

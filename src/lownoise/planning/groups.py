@@ -17,7 +17,7 @@ from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.group_noise import gaussian_groups
 from lownoise.noise.joint_groups import both_up, joint_mechanism, joint_table
 from lownoise.noise.measured import MeasuredTables
-from lownoise.noise.mechanism import LEFT, SHOWN, covering
+from lownoise.noise.mechanism import LEFT, SHOWN, covering, spared
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.exchange import least_between
@@ -333,7 +333,7 @@ def pure_groups(question: AbstractGrouped, request: Request) -> Builders:
                 joint_mechanism(question, values, size, measured.scaled(factor)), unit=request.unit
             ),
             lambda own: own.loss.epsilon,
-            allowed(budget),
+            allowed(budget) * spared(values.noise),
         )
         try:
             beside = [joint_mechanism(question, values, size)]

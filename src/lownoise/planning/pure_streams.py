@@ -13,7 +13,7 @@ import numpy as np
 from lownoise.errors import PlanError, quoted
 from lownoise.noise.independent import GeometricNoise, LaplaceNoise
 from lownoise.noise.lattice import LatticeNoise, Shared
-from lownoise.noise.mechanism import covering
+from lownoise.noise.mechanism import covering, spared
 from lownoise.noise.totals import AbstractTotals
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.pure_noise import Setting, independent, k_norm, require_changes
@@ -304,7 +304,8 @@ def _same(setting: Setting) -> AdditiveMechanism:
 
 
 def _covering(mechanism: PureStreamMechanism, epsilon: float) -> PureStreamMechanism:
-    return covering(mechanism.scaled, lambda own: own.loss.epsilon, epsilon)
+    allowed = epsilon * spared(mechanism.noise)
+    return covering(mechanism.scaled, lambda own: own.loss.epsilon, allowed)
 
 
 def _chosen(request: StreamRequest, law: Shared | None = None) -> tuple[str, str, AbstractSums]:

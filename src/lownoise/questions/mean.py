@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ALL = "all rows"
 _MOST_CELLS = 1 << 20  # of all groups together, whose sums are kept while a table is read
 _MOST_SUMS = 1 << 23
+_SAME = 2.0**-30  # of a range, between two processors' searches for a middle
 
 
 def _written(
@@ -45,7 +46,12 @@ def _written(
 ) -> Mean:
     if not isinstance(drops_missing, bool):
         raise FileError(f"question.drops_missing={quoted(drops_missing)} is not true or false")
-    return Mean(columns, domain, center=center, missing="drop" if drops_missing else missing)
+    found = Mean(columns, domain, center=center, missing="drop" if drops_missing else missing)
+    if drops_missing:  # what stands in for none: found by a search, which has each its last bits
+        stated, read = _point(missing, domain.source, "Mean.missing"), domain.source
+        if np.all(np.abs(stated - found.missing) <= _SAME * (read.upper - read.lower)):
+            object.__setattr__(found, "missing", stated)
+    return found
 
 
 class AbstractColumns(AbstractQuestion):

@@ -3,8 +3,8 @@
 
 What was chosen (the terms) is read and everything that follows is computed again: the reach of a
 record in the final noise, rounded outward; the cost; both sides of the certificate; the answers.
-What the file says of these must be the same to the last digit, and of bounds to nine digits: those
-are proved through products of matrices, whose last bits differ between machines.
+What the file says of these must be the same to nine digits, as much is computed through products of
+matrices, whose last bits differ between machines; and deviations that draws estimate, nearly.
 
 A digest without a key guards against accidents, not against a forger: whoever can write a file can
 write its digest. What follows from nothing else in the file is said, not proved: the integers, when

@@ -23,7 +23,14 @@ from lownoise.release import codec, encoding, folders, stored
 from lownoise.release.codec import LARGEST, Origin
 from lownoise.release.members import DOCUMENT, Members, check_joint, joint_digest, joint_event
 from lownoise.release.release import Release
-from lownoise.release.verification.checks import Check, Verification, as_stated, holding, near
+from lownoise.release.verification.checks import (
+    Check,
+    Verification,
+    as_stated,
+    holding,
+    near,
+    off_of,
+)
 from lownoise.sets.domains import AbstractCompound, Points
 from lownoise.sets.domains.encoding import expect_oracle, of_program
 
@@ -61,7 +68,8 @@ def _rounding(found: float, shown: float) -> Check:
 def _compared(terms: Terms, own: Alternative) -> Check:
     """Return whether what is said of the mechanism beside others is what its terms say."""
     # before 0.2.0 files compared what at p > 2 is a bound, and said nothing of prices
-    holds = any(near(own.error, error) for error in (terms.compared, terms.error))
+    off = off_of(terms.mechanism)
+    holds = any(near(own.error, error, off=off) for error in (terms.compared, terms.error))
     if own.readings:
         cost = terms.cost
         aside = 0.0 if terms.gaussian else cost.delta
@@ -336,7 +344,8 @@ def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verifica
     found += codec.guarded(lambda: exactly(terms, document["terms"]))
     found += clipped(terms)
     beside = sorted(quoted(name) for name in document if name not in _FIELDS[kind])
-    return Verification((digest, *found, *as_stated(document.get("derived"), derived, beside)))
+    found += as_stated(document.get("derived"), derived, beside, off_of(terms.mechanism))
+    return Verification((digest, *found))
 
 
 def _local(document: dict[str, Any], domain: AbstractDomain | None, largest: int) -> list[Check]:
