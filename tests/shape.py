@@ -29,16 +29,16 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 123_846,
-    "of which code": 66_886,
+    "lines of source": 123_832,
+    "of which code": 66_884,
     "modules": 488,
     "rooms": 24,
     "floors": 12,
     "modules that import each other in a circle": 0,
     "generic functions": 9,
     "functions named _": 0,
-    "files a box's mean runs through": 59,
-    "files a pure plan of queries runs through": 71,
+    "files a box's mean runs through": 53,
+    "files a pure plan of queries runs through": 68,
     "pairs of places alike": 896,
     "lines of tests": 86_168,
     "files above 450 lines": 0,

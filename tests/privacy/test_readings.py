@@ -26,10 +26,10 @@ from lownoise.privacy import (
     pure_dp,
     zcdp,
 )
-from lownoise.privacy.choices import chosen, fitting, named, paying, reading_from_text
+from lownoise.privacy.choices import chosen, fitting, named, reading_from_text
 from lownoise.privacy.gaussian_curve import delta_up
 from lownoise.privacy.pure_curve import mu_square_up, rho_up
-from lownoise.privacy.readings import only_reading, spent, within
+from lownoise.privacy.readings import only_reading, paying, spent, within
 from lownoise.privacy.zcdp_curve import delta_up as zcdp_delta_up
 from lownoise.privacy.zcdp_curve import parameter_down
 

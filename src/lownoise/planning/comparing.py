@@ -77,11 +77,11 @@ def compared(builders: Mapping[str, Callable[[], P]], request: Asked) -> P:
         made.values(),
         key=lambda own: (float(f"{own.terms.compared:.9e}"), simplest.index(own.terms.name)),
     )
+    best = ranked[0]
+    if len(builders) == 1 and best.terms.gaussian:
+        return best
     rows = [alternative(own.terms) for own in ranked]
     rows += [Alternative(name, None, str(error)) for name, error in refused.items()]
-    best = ranked[0]
-    if len(rows) == 1 and best.terms.gaussian:
-        return best
     return replace(best, terms=replace(best.terms, alternatives=Comparison(rows)))
 
 

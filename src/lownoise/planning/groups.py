@@ -20,8 +20,7 @@ from lownoise.noise.measured import MeasuredTables
 from lownoise.noise.mechanism import LEFT, SHOWN, covering, spared
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.exchange import least_between
-from lownoise.planning.gaussian import plan_mean
+from lownoise.planning.means import least_between, plan_mean
 from lownoise.planning.pure import pure_means
 from lownoise.planning.pure_tables import best_split
 from lownoise.planning.release_plan import Plan, checked_size

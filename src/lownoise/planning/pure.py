@@ -25,8 +25,7 @@ from lownoise.noise.totals import AbstractSummedTotals, grid_steps
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import decimal_up
-from lownoise.planning.exchange import apart
-from lownoise.planning.gaussian import checked_weights
+from lownoise.planning.means import apart, checked_weights
 from lownoise.planning.pure_levels import recursive
 from lownoise.planning.pure_noise import (
     Setting,

@@ -26,8 +26,7 @@ from lownoise.noise.group_noise import gaussian_groups, group_mechanism
 from lownoise.noise.mechanism import LEFT, SHOWN, covering
 from lownoise.noise.sums import sum_mechanism
 from lownoise.numbers.arrays import vector
-from lownoise.planning.exchange import plan_means
-from lownoise.planning.gaussian import plan_mean, with_least
+from lownoise.planning.means import plan_mean, plan_means, with_least
 from lownoise.planning.pure import pure_means
 from lownoise.planning.release_plan import Plan, checked_size
 from lownoise.questions import Sum

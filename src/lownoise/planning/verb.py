@@ -76,8 +76,7 @@ def plan(  # noqa: PLR0913
         mechanism=mechanism,
         unit=unit,
     )
-    count = checked_uses(uses)
-    shared = None if count is None else Shared(request.budget, count)
+    shared = None if uses is None else Shared(request.budget, checked_uses(uses))
     found = _least(question, request, shared)
     if unit is None or unit.total is None or unit.rows is None:
         return found
@@ -219,9 +218,10 @@ def _check_mechanism(request: Request) -> None:
     Raises:
         PlanError: as said.
     """
-    budget, named, known = request.budget, request.mechanism, (GAUSSIAN, *names())
+    budget, named = request.budget, request.mechanism
     if named is None:
         return
+    known = (GAUSSIAN, *names())
     if not (isinstance(named, str) and named in known):
         raise PlanError(f"mechanism={quoted(named)} is unknown; give one of {', '.join(known)}")
     if named == GAUSSIAN and isinstance(budget, PureDP):

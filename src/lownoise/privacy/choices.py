@@ -17,11 +17,10 @@ from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import down, exact, float_up, root_up, up
 from lownoise.privacy import gaussian_curve, zcdp_curve
 from lownoise.privacy.budget import ApproxDP, Budget
-from lownoise.privacy.events import READINGS, GaussianEvent
+from lownoise.privacy.events import GaussianEvent
 from lownoise.privacy.readings import (
     PLAIN,
     AbstractReading,
-    frozen_pair,
     least,
     only_reading,
     unfit,
@@ -353,22 +352,6 @@ def fitting(budget: Budget, spends: Sequence[Spent]) -> AbstractReading | None:
     found = PLAIN[reading]
     owned = [(event, found.pair(event, None)) for event, _ in spends]
     return found if found.within(budget, owned) else MixedReading()
-
-
-def paying(event: Event, asked: Budget | None) -> tuple[str, ...]:
-    """Return the names of the readings that can pay for a release.
-
-    Args:
-        event: what it reveals.
-        asked: the budget that it was asked with, or None.
-
-    Examples:
-        >>> paying(GaussianEvent(0.1), None), paying(GaussianEvent(0.1), ApproxDP(1.0, 1e-6))
-        (('gaussian', 'zcdp', 'caps'), ('gaussian', 'zcdp', 'basic', 'caps'))
-    """
-    own = event.readings
-    asks = frozen_pair(event, asked) is not None
-    return tuple(k for k in READINGS if k in own or (k == "basic" and asks))
 
 
 def _epsilon_up(event: Event, delta: float) -> float:

@@ -58,7 +58,7 @@ class AbstractEvent(ABC):
     def readings(self) -> tuple[str, ...]:
         """The readings of accounts that can pay for it, of `READINGS`.
 
-        Where it was asked with an (ε, δ), "basic" is one too; see `choices.paying`. "aside" is
+        Where it was asked with an (ε, δ), "basic" is one too; see `readings.paying`. "aside" is
         named where no "zcdp" and no "gaussian" pays but with a δ set aside; those that set one
         aside pay for what the others do, too.
 

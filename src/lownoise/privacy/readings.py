@@ -33,7 +33,7 @@ from lownoise.privacy.budget import (
     PureDP,
     Zcdp,
 )
-from lownoise.privacy.events import Event
+from lownoise.privacy.events import READINGS, Event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -345,6 +345,23 @@ def frozen_pair(event: Event, asked: Budget | None) -> Pair | None:
         return own
     kept = PLAIN[event.first].within(asked, [(event, None)])
     return (asked.epsilon, asked.delta) if kept else None
+
+
+def paying(event: Event, asked: Budget | None) -> tuple[str, ...]:
+    """Return the names of the readings that can pay for a release.
+
+    Args:
+        event: what it reveals.
+        asked: the budget that it was asked with, or None.
+
+    Examples:
+        >>> from lownoise.privacy import GaussianEvent
+        >>> paying(GaussianEvent(0.1), None), paying(GaussianEvent(0.1), ApproxDP(1.0, 1e-6))
+        (('gaussian', 'zcdp', 'caps'), ('gaussian', 'zcdp', 'basic', 'caps'))
+    """
+    own = event.readings
+    asks = frozen_pair(event, asked) is not None
+    return tuple(k for k in READINGS if k in own or (k == "basic" and asks))
 
 
 def least(spent: float, full: float, *, kept: bool) -> float:

@@ -379,18 +379,16 @@ class Shared:
         return pure if pure <= _WORTH * least else least / _SPARE
 
 
-def checked_uses(uses: object) -> int | None:
-    """Return how many releases share a budget; None where that was left out.
+def checked_uses(uses: object) -> int:
+    """Return how many releases share a budget.
 
     Raises:
         PlanError: where it is no whole number in range.
 
     Examples:
-        >>> checked_uses(12), checked_uses(None)
-        (12, None)
+        >>> checked_uses(12)
+        12
     """
-    if uses is None:
-        return None
     one = hasattr(uses, "item") and getattr(uses, "shape", None) == ()
     number = uses.item() if one else uses  # type: ignore[attr-defined]  # asked above
     if type(number) is not int or not 1 <= number <= MOST_USES:

@@ -129,7 +129,7 @@ class Mean(AbstractColumns):
     parts: ClassVar[Parts] = Parts(
         view="release.mean_view:MeanView",
         read="release.stored:read_mean",
-        gaussian="planning.exchange:plan_means",
+        gaussian="planning.means:plan_means",
         pure="planning.pure:pure_means",
         page="report.mean:MeanView",
     )

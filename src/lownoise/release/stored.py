@@ -226,7 +226,7 @@ def _head(fields: dict[str, Any], name: str) -> dict[str, Any]:
     if "shared" in fields:
         shared = fields["shared"]
         uses = checked_uses(shared["uses"])
-        if uses is None or len(shared) > 2:  # noqa: PLR2004
+        if len(shared) > 2:  # noqa: PLR2004
             raise FileError("shared is not a budget and a number of uses")
         found["shared"] = Shared(budget_from_dict(shared["budget"]), uses)
     if name != GAUSSIAN or "compared" in fields:

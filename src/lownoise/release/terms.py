@@ -12,7 +12,7 @@ from lownoise.certificate.witness import proved, witness
 from lownoise.errors import PlanError
 from lownoise.kinds import resolved
 from lownoise.numbers.rounding import OTHER_MACHINE
-from lownoise.privacy.choices import paying
+from lownoise.privacy.readings import paying
 from lownoise.privacy.units import rows_of
 from lownoise.questions.encoding import AbstractQuestion
 from lownoise.release.comparison import GAUSSIAN, NOTHING_COMPARED, Comparison
