@@ -40,7 +40,7 @@ LIMITS = {
     "files a box's mean runs through": 53,
     "files a pure plan of queries runs through": 68,
     "pairs of places alike": 896,
-    "lines of tests": 86_168,
+    "lines of tests": 86_391,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 1_851,
 }
@@ -58,7 +58,7 @@ def lines(paths: list[Path]) -> int:
 
 def code_lines(paths: list[Path]) -> int:
     """Return how many lines hold code: no comment, docstring or blank."""
-    return sum(len({at for at, _ in _code(path)}) for path in paths)
+    return sum(len({at for at, _ in code(path)}) for path in paths)
 
 
 def room(path: Path) -> str:
@@ -125,7 +125,7 @@ def alike(paths: list[Path]) -> int:
     places = defaultdict(list)
     for path in paths:
         rows: dict[int, list[str]] = defaultdict(list)
-        for at, token in _code(path):
+        for at, token in code(path):
             rows[at].append(token)
         shaped = [" ".join(row) for _, row in sorted(rows.items())]
         for at in range(len(shaped) - SHARED + 1):
@@ -249,7 +249,7 @@ def _reached(graph: dict[str, set[str]], name: str) -> set[str]:
 
 
 @cache
-def _code(path: Path) -> list[tuple[int, str]]:
+def code(path: Path) -> list[tuple[int, str]]:
     """Return each token of code but imports, with its line; names and values by kind alone."""
     found = []
     skipped = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
