@@ -96,7 +96,7 @@ def test_it_prints_how_far_each_strays(name, mechanism):
 
 
 def test_a_stream_too_long_to_draw_keeps_to_what_log_concave_noise_keeps_to():
-    stream = streamed("few", workload=ln.Prefix(8000), mechanism="laplace")
+    stream = streamed("few", workload=ln.Prefix(20_001), mechanism="laplace")
     row = repr(stream.terms.alternatives).splitlines()[1]
     assert " ? " in row
     deviation = float(np.max(stream.standard_deviations()))
