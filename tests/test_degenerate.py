@@ -214,3 +214,39 @@ def test_what_is_the_same_for_all_points_needs_no_noise(order, n):
     assert found.status.startswith("solved: no width")
     assert found.certificate.upper < 1e-13
     assert not np.any(found.shape.dense())
+
+
+ONE_POINT = [ln.Points([[3.0]]), ln.Points([[0.0, 2.0]] * 2), ln.Box([1.0], [1.0])]
+BUDGETS = [ln.pure_dp(1.0), ln.approx_dp(1.0, 1e-6), ln.zcdp(0.5)]
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("domain", ONE_POINT, ids=str)
+def test_answers_that_are_known_beforehand_cost_nothing_or_are_refused(domain, budget):
+    plan = ln.plan(
+        ln.Mean(list("xy")[: domain.dimension], domain),
+        budget=budget,
+        relation="substitute",
+        size=9,
+    )
+    assert not np.any(plan.standard_deviation)
+    assert "The answers have no error" in str(plan)  # which no division by nothing stops
+    with pytest.raises(DomainError, match="domain has one point, so that every answer is known"):
+        ln.stream(ln.Prefix(4), budget=budget, domain=domain, relation="substitute")
+
+
+@pytest.mark.parametrize("strategy", ["input", "honaker", "square_root"])
+def test_no_rounding_is_stated_of_a_number_that_never_changes(strategy):
+    """It has no noise, so no sum of it is rounded, though its grid is of whole numbers."""
+    stream = ln.stream(
+        ln.Prefix(7),
+        budget=ln.pure_dp(1.0),
+        domain=ln.Box([1.0, 0.0], [1.0, 1.0]),
+        relation="substitute",
+        strategy=strategy,
+    )
+    stated = np.stack([stream.standard_deviations(), stream.half_widths()])
+    assert not stated[:, :, 0].any()
+    assert stated[:, :, 1].all()
+    answers = stream.update_many([[1.0, 0.5]] * 7)
+    assert np.array_equal(answers[:, 0], np.arange(1.0, 8.0))

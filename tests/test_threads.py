@@ -3,6 +3,7 @@
 
 import itertools
 import os
+import sys
 import threading
 import warnings
 from concurrent.futures import CancelledError
@@ -13,12 +14,14 @@ import pytest
 
 import lownoise as ln
 from lownoise.noise import marginals, mechanism
-from lownoise.numbers import intervals, threads
+from lownoise.numbers import intervals, normals, threads
 from lownoise.numbers.arrays import Spare
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness, SystemRandomness
 from lownoise.numbers.threads import in_order
 from lownoise.release import marginal_answers
+from lownoise.samplers import gaussian
+from lownoise.sensitivity.factors import DiagonalShape
 
 
 @pytest.fixture(autouse=True)
@@ -129,24 +132,65 @@ def test_many_marginals_are_read_in_threads_and_come_as_they_do_one_by_one(monke
     assert threading.get_ident() not in asked
 
 
-def test_no_two_threads_have_the_same_room():
+def test_nobody_has_a_room_that_another_has():
     spare, both = Spare(4, np.float64), threading.Barrier(2)
 
     def room(_):
-        (own,) = spare(4)
-        both.wait(60)
-        return own
+        with spare(4) as (own,):
+            both.wait(60)
+            return own
 
     first = list(in_order(room, range(2)))
     assert not np.shares_memory(*first)
-    mine = [spare(3)[0] for _ in range(2)]
-    assert np.shares_memory(*mine)
-    # threads that have ended have left theirs: to one here, and to another
-    again = list(in_order(room, range(2)))
-    assert not np.shares_memory(*again)
-    assert not any(np.shares_memory(own, mine[0]) for own in again)
-    held = [*first, *again, mine[0]]
-    assert sum(np.shares_memory(a, b) for a, b in itertools.combinations(held, 2)) == 2
+    with spare(3) as (mine,), spare(4) as (other,), spare(4) as (third,):
+        again = [mine, other, third]
+    assert not any(np.shares_memory(a, b) for a, b in itertools.combinations(again, 2))
+    # what was given back is taken again
+    assert sum(np.shares_memory(a, b) for a in first for b in again) == 2
+
+
+@pytest.mark.parametrize("scale", [1000.0, 2.0**60])  # decided by floats, and by balls
+def test_what_interrupts_a_draw_leaves_it_as_it_is(monkeypatch, scale):
+    """At each of its lines another draw comes in between, as a signal's handler makes it.
+
+    Mutant, seen red: room that stays with its thread, in which both would have the same noise.
+    """
+    shape, traced, own = DiagonalShape(np.full(5, scale)), sys.gettrace(), {gaussian, normals}
+    files, left, inside = {module.__file__ for module in own}, 0, False
+
+    def fill(_, room):
+        room[:] = SimulationRandomness(int(inside)).words(room.size)
+
+    def words(_, count):
+        return np.full(count, 2**62 + 5, dtype=np.uint64)
+
+    def line(frame, event, _):
+        nonlocal left, inside
+        left -= event == "line"
+        if not (left or inside):
+            inside = True
+            others.append(gaussian.rounded_gaussian(shape, randomness=SystemRandomness()).tolist())
+            inside = False
+        return line
+
+    def begin(frame, *_):
+        return line if frame.f_code.co_filename in files else None
+
+    monkeypatch.setattr(SystemRandomness, "fill", fill)
+    monkeypatch.setattr(SystemRandomness, "words", words)
+    alone = gaussian.rounded_gaussian(shape, randomness=SystemRandomness()).tolist()
+    for at in itertools.count(1):
+        left, others = at, []
+        sys.settrace(begin)
+        try:
+            found = gaussian.rounded_gaussian(shape, randomness=SystemRandomness()).tolist()
+        finally:
+            sys.settrace(traced)
+        assert found == alone
+        if not others:
+            break
+        assert others[0] != alone
+    assert at > 40
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")

@@ -577,3 +577,61 @@ def test_the_widest_and_narrowest_boxes_have_an_error_and_a_file(budget, relatio
     assert 0 < plan.lower_bound <= plan.error < float("inf")
     release = plan.release(pd.DataFrame({"a": [0.0] * 3}))
     assert ln.verify(release.to_json())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize("name", ["plan.json", "release.json", "together.json", "1.json"])
+@pytest.mark.parametrize("kind", ["pipe", "endless", "zeros"])
+def test_what_waits_or_never_ends_in_a_folder_is_refused_unread(tmp_path, monkeypatch, name, kind):
+    """As anybody may send one: zeros take no room on a disk, and all of the memory."""
+    if name == "1.json":
+        asked = {"a": ln.Count({"x": 2}), "b": ln.Mean(["y"], ln.Box([0.0], [1.0]))}
+        plan = ln.plan(asked, budget=ln.zcdp(0.5), relation="add_remove")
+        plan.save(tmp_path / "f")
+        name = next(own.name for own in (tmp_path / "f").iterdir() if own.name.startswith("1"))
+        (tmp_path / "f" / name).unlink()
+    else:
+        (tmp_path / "f").mkdir()
+    path = tmp_path / "f" / name
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "endless":
+            path.symlink_to("/dev/zero")
+        case _:
+            path.touch()
+            os.truncate(path, 2**31 + 1)
+    real = Path.read_text
+
+    def read(own, *args, **more):
+        assert own != path
+        return real(own, *args, **more)
+
+    monkeypatch.setattr(Path, "read_text", read)
+    with pytest.raises(FileError, match=r"cannot be read|has no together"):
+        ln.verify(tmp_path / "f")
+    if name == "release.json":
+        with pytest.raises(FileError, match="has no readable release"):
+            ln.Release.load(tmp_path / "f")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_integers_that_are_a_pipe_are_refused_unread(tmp_path, monkeypatch):
+    plan = ln.plan(ln.Count({"x": 2}), budget=ln.zcdp(0.5), relation="add_remove")
+    plan.release(pd.DataFrame({"x": [0, 1]})).save(tmp_path / "f")
+    path = tmp_path / "f" / "integers.npy"
+    path.unlink()
+    os.mkfifo(path)
+    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("read"))
+    found = ln.verify(tmp_path / "f")
+    assert [own.name for own in found.checks if not own.holds] == ["integers as released"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_that_is_named_is_read(tmp_path):
+    os.mkfifo(tmp_path / "p")
+    write = "import sys; open(sys.argv[1], 'w').write(sys.argv[2])"
+    text = DOCUMENTS["plan substitute"]
+    writer = subprocess.Popen([sys.executable, "-c", write, tmp_path / "p", text])
+    assert ln.verify(tmp_path / "p")
+    assert not writer.wait()

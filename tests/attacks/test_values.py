@@ -185,6 +185,14 @@ class Rude:
         raise ValueError("SECRET")
 
 
+class Unbound:
+    """As a proxy of nothing: it fails even where its class is asked for."""
+
+    @property
+    def __class__(self):
+        raise ValueError("SECRET")
+
+
 class Overflowing:
     """Too large for a float, and in no order with numbers."""
 
@@ -216,6 +224,10 @@ def identifier(value):
 def test_no_object_tells_by_an_error_or_a_warning(value, tmp_path):
     calm, wild = (as_objects(table_of(v), tmp_path) for v in (3.0, value))
     assert not errors_tell(PLANS["substitute"].release, calm, wild)
+
+
+def test_no_object_tells_whose_class_cannot_be_asked(tmp_path):
+    test_no_object_tells_by_an_error_or_a_warning(Unbound(), tmp_path)  # which no id can name
 
 
 @pytest.mark.grid(least=8)

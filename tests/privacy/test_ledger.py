@@ -269,6 +269,18 @@ def test_an_unknown_dataset_is_refused(ledger, name):
     )
 
 
+@pytest.mark.parametrize(
+    "operate",
+    [
+        lambda own: own.charge(zcdp(0.1), "x\udcff"),  # as a terminal's Latin-1 arrives
+        lambda own: own.reserve(TENTH, relation="add_remove per x\udcff"),
+        lambda own: Ledger(own.path, "x\udcff").budget(),
+    ],
+)
+def test_text_that_utf_8_has_not_is_refused(ledger, operate):
+    refused_untouched(ledger.path.parent, lambda: operate(ledger), "letters that UTF-8 has not")
+
+
 # ---------------------------------------------------------------- files that are no ledger
 
 

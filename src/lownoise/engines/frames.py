@@ -288,11 +288,11 @@ def _texts(series: Any) -> Any:  # noqa: ANN401
 
 def _text(item: Any) -> str | None:  # noqa: ANN401
     """Return what the item spells, or None; whatever the item is, without an error or a warning."""
-    if isinstance(item, str):
-        return str.encode(item, "utf-8", "replace").decode("utf-8")
-    if not isinstance(item, REAL):
-        return None
     try:
+        if isinstance(item, str):
+            return str.encode(item, "utf-8", "replace").decode("utf-8")
+        if not isinstance(item, REAL):
+            return None
         number = float(item)
     except OverflowError:
         number = math.inf if _positive(item) else -math.inf

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections import deque
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from itertools import accumulate, pairwise
 from numbers import Real
@@ -17,7 +16,7 @@ import numpy as np
 from lownoise.errors import quoted, quoted_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     Chosen = NDArray[np.bool_]
 
 Table = TypeVar("Table", bound=np.ndarray)  # of integers or of floats
-_LEFT = 4  # rooms that threads leave to others
+_LEFT = 4  # rooms that nobody has, and that are kept
 
 
 def frozen(array: Vector) -> Vector:
@@ -234,10 +233,11 @@ def triangle_of(rows: Vector) -> Vector:
 
 @final
 class Spare:
-    """Room for a block of numbers of each kind, which a thread fills anew for every block.
+    """Room for a block of numbers of each kind, which is filled anew for every block.
 
-    It is kept while the thread lives, and then left to one that comes after it, of a few: what new
-    pages of memory cost is as much as the work in them.
+    It is taken away while somebody has it: neither another thread nor what interrupts this one (a
+    signal's handler, a finalizer) is given the same, or two releases would have the same noise.
+    What new pages of memory cost is as much as the work in them.
 
     Args:
         length: of a block.
@@ -246,50 +246,37 @@ class Spare:
 
     Examples:
         >>> spare = Spare(4, np.float64, np.int64, most=16)
-        >>> [(own.dtype.name, own.size) for own in spare(3)]
-        [('float64', 3), ('int64', 3)]
-        >>> spare(3)[0].base is spare(2)[0].base, spare(9)[0].base.size, spare(17)[0].base is None
-        (True, 16, True)
+        >>> with spare(3) as room, spare(3) as other:
+        ...     [(own.dtype.name, own.size) for own in room], room[0].base is other[0].base
+        ([('float64', 3), ('int64', 3)], False)
+        >>> with spare(9) as more, spare(17) as own:
+        ...     more[0].base.size, own[0].base is None
+        (16, True)
     """
 
     def __init__(self, length: int, *kinds: type[np.generic], most: int = 0) -> None:
         self._length, self._kinds, self._most = length, kinds, most
-        self._thread = threading.local()
-        self._left: deque[list[Any]] = deque(maxlen=_LEFT)
+        self._free: deque[list[Any]] = deque(maxlen=_LEFT)
 
-    def __call__(self, length: int) -> list[Any]:
-        """Return arrays of so many numbers, with whatever they hold."""
+    @contextmanager
+    def __call__(self, length: int) -> Iterator[list[Any]]:
+        """Give arrays of so many numbers, with whatever they hold, until the block is left."""
         if length > max(self._length, self._most):
-            return self._made(length)
-        held: _Held | None = getattr(self._thread, "held", None)
-        if held is None:
-            held = self._thread.held = _Held(self._left)
-        if not held.arrays or held.arrays[0].size < length:
+            yield self._made(length)
+            return
+        arrays: list[Any] = []
+        with suppress(IndexError):  # one step, which nothing interrupts
+            arrays = self._free.pop()
+        if not arrays or arrays[0].size < length:
             # at once what any may need: of pages that nobody writes to there are none
-            held.arrays = self._made(self._length if length <= self._length else self._most)
-        return [own[:length] for own in held.arrays]
+            arrays = self._made(self._length if length <= self._length else self._most)
+        try:
+            yield [own[:length] for own in arrays]
+        finally:
+            self._free.append(arrays)
 
     def _made(self, length: int) -> list[Any]:
         return [np.empty(length, dtype=kind) for kind in self._kinds]
-
-
-@final
-class _Held:
-    """What one thread has, and leaves to others when it ends.
-
-    Args:
-        left: what those before have left.
-    """
-
-    def __init__(self, left: deque[list[Any]]) -> None:
-        self._left = left
-        self.arrays: list[Any] = []
-        with suppress(IndexError):  # threads take and leave at once
-            self.arrays = left.pop()
-
-    def __del__(self) -> None:
-        if self.arrays:
-            self._left.append(self.arrays)
 
 
 def by_blocks(

@@ -138,6 +138,11 @@ class LockedKind:
             yield
         except (sqlite3.Error, OSError) as error:
             raise self._unusable(path, error) from None
+        except UnicodeEncodeError:  # of a text that is to be written, or looked for
+            raise self.error(
+                f"{self.field}={path} keeps no text with letters that UTF-8 has not; spell the "
+                "name and the note in others"
+            ) from None
 
     def empty(self, connection: sqlite3.Connection) -> bool:
         """Return whether the file is nobody's, and has nothing in it."""

@@ -195,36 +195,37 @@ def _block_into(words: Words, slope: float, z: Vector, bound: Vector) -> None:
     """
     table = taylor_table()
     middles, per_radius = _cells()
-    doubled, places, floats = _spare(len(words))
-    np.left_shift(words, _ONE, out=doubled)  # the sign goes
-    doubled |= _ONE
-    np.right_shift(doubled, np.uint64(LOW_BITS + 1), out=places)
-    floats[:] = places.view(np.int64)  # 52 bits: exact
-    pattern = floats.view(np.uint64)
-    np.right_shift(pattern, np.uint64(_CELL_SHIFT), out=places)
-    cell = places.view(np.int64)
-    cell -= _FIRST
-    beyond = np.flatnonzero(cell < 0) if cell.min(initial=0) < 0 else None
-    middles.take(cell, out=pattern, mode="clip")
-    doubled -= pattern  # less than 0 is beyond 2^63: read with a sign
-    floats[:] = doubled.view(np.int64)
-    t, entry = floats, doubled.view(np.float64)
-    t *= per_radius.take(cell, out=entry, mode="clip")  # powers of two
-    table[DEGREE].take(cell, out=z, mode="clip")
-    for n in range(DEGREE - 1, -1, -1):
-        z *= t
-        z += table[n].take(cell, out=entry, mode="clip")
-    table[DEGREE + 2].take(cell, out=bound, mode="clip")
-    if beyond is not None:
-        z[beyond] = 0.0
-        bound[beyond] = np.inf
-    if slope:
-        np.abs(z, out=entry)
-        entry *= slope
-        bound += entry
-    np.bitwise_and(words, _SIGN, out=doubled)
-    signed = z.view(np.uint64)
-    signed ^= doubled
+    with _spare(len(words)) as room:
+        doubled, places, floats = room
+        np.left_shift(words, _ONE, out=doubled)  # the sign goes
+        doubled |= _ONE
+        np.right_shift(doubled, np.uint64(LOW_BITS + 1), out=places)
+        floats[:] = places.view(np.int64)  # 52 bits: exact
+        pattern = floats.view(np.uint64)
+        np.right_shift(pattern, np.uint64(_CELL_SHIFT), out=places)
+        cell = places.view(np.int64)
+        cell -= _FIRST
+        beyond = np.flatnonzero(cell < 0) if cell.min(initial=0) < 0 else None
+        middles.take(cell, out=pattern, mode="clip")
+        doubled -= pattern  # less than 0 is beyond 2^63: read with a sign
+        floats[:] = doubled.view(np.int64)
+        t, entry = floats, doubled.view(np.float64)
+        t *= per_radius.take(cell, out=entry, mode="clip")  # powers of two
+        table[DEGREE].take(cell, out=z, mode="clip")
+        for n in range(DEGREE - 1, -1, -1):
+            z *= t
+            z += table[n].take(cell, out=entry, mode="clip")
+        table[DEGREE + 2].take(cell, out=bound, mode="clip")
+        if beyond is not None:
+            z[beyond] = 0.0
+            bound[beyond] = np.inf
+        if slope:
+            np.abs(z, out=entry)
+            entry *= slope
+            bound += entry
+        np.bitwise_and(words, _SIGN, out=doubled)
+        signed = z.view(np.uint64)
+        signed ^= doubled
 
 
 @functools.cache

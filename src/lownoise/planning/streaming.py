@@ -349,6 +349,10 @@ def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> 
 def _question(domain: AbstractDomain, relation: CheckedRelation) -> tuple[Mean, Coordinates]:
     """Return the columns of one round, coded about 0 where 0 is what a round becomes."""
     d = domain.dimension
+    if np.array_equal(domain.lower, domain.upper):
+        raise DomainError(
+            "domain has one point, so that every answer is known beforehand; give one with more"
+        )
     names = [f"x{i + 1}" for i in range(d)]
     nearest = domain.clamp(np.zeros(d))
     if not relation.counted:

@@ -8,11 +8,13 @@ long to import is imported where it is used.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import re
 import secrets
+import stat
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, TypeVar, final
@@ -35,6 +37,7 @@ _SUMMED = 6  # and of version 6, with units or without, where odd sums of signs 
 _NEWEST = {"plan": _SUMMED, "release": _SUMMED}
 _FORMAT = re.compile(r"lownoise\.([a-z]+)/([1-9][0-9]{0,8})")
 _HEAD = 1 << 16  # bytes of a file that say what it is
+_MOST_BYTES = 1 << 31  # of a document
 _RELEASED, _RELEASE = re.compile(rb'"format":\s*"lownoise\.release/'), "a release"
 _DATABASE = b"SQLite format 3\0"
 FOLDER = "release.json", "integers.npy"  # what is in a release that is a folder
@@ -288,6 +291,26 @@ def _lost(own: Path) -> str | None:
     if head.startswith(_DATABASE):
         return "a ledger, a stream or another database"
     return _RELEASE if _RELEASED.search(head) else None
+
+
+def text_in(file: Path, *, piped: bool = False) -> str:
+    """Return the text of a file, which may be anybody's.
+
+    A folder may have a pipe in it that nobody writes to, a device without an end, or a file of more
+    zeros than there is memory, which takes no room on a disk.
+
+    Args:
+        file: where it is.
+        piped: whether it may be a pipe, as one that the user names.
+
+    Raises:
+        OSError, UnicodeDecodeError: where it is another, has over 2^31 bytes, or is no text.
+    """
+    own = file.stat()
+    read = stat.S_ISREG(own.st_mode) or (piped and stat.S_ISFIFO(own.st_mode))
+    if not read or own.st_size > _MOST_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return file.read_text(encoding="utf-8")
 
 
 @final

@@ -163,8 +163,8 @@ class Comparison(tuple[Alternative, ...]):
             first.paid(currency),
             gaussian.paid(currency),
         )
-        if least is None or own is None or price is None or not math.isfinite(own):
-            return None
+        if least is None or not own or price is None or not math.isfinite(own):
+            return None  # or nothing is paid
         found = error * (price / own)
         return found if found < least * _LESS else None
 

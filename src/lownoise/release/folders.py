@@ -11,12 +11,12 @@ import hashlib
 import os
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from lownoise.errors import FileError, path_of
-from lownoise.release.codec import FOLDER, write
+from lownoise.release.codec import FOLDER, text_in, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -178,7 +178,7 @@ def read_document(path: str | PathLike[str]) -> str:
     """
     own = document_at(path)
     try:
-        text = own.read_text(encoding="utf-8")
+        text = text_in(own)
     except (OSError, UnicodeDecodeError):
         if (Path(path) / SEVERAL).exists():
             said = (
@@ -227,10 +227,10 @@ def integers_of(folder: Path, length: int, fields: dict[str, Any]) -> Integers:
 
 
 def _integers(folder: Path, length: int) -> Integers:
-    try:
-        found: Any = np.load(folder / INTEGERS, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError):
-        found = None
+    own, found = folder / INTEGERS, cast("Any", None)
+    with suppress(OSError, ValueError, EOFError):
+        if own.is_file():  # and no pipe
+            found = np.load(own, mmap_mode="r", allow_pickle=False)
     if found is None or found.dtype != np.int64 or found.shape != (length,):
         raise FileError(
             f"folder={folder} has not the {length:,} integers of its release; "

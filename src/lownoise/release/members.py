@@ -192,7 +192,7 @@ class Members:
         """
         folder = path_of(path, "folder")
         try:
-            text = (folder / DOCUMENT).read_text(encoding="utf-8")
+            text = codec.text_in(folder / DOCUMENT)
         except (OSError, UnicodeDecodeError):
             raise FileError(f"folder={folder} has no {DOCUMENT}; give one that was saved") from None
         fields = codec.load(_KIND, text)

@@ -82,17 +82,17 @@ def rounded_gaussian(shape: Factor, *, randomness: Randomness) -> Integers:
         >>> rounded_gaussian(DiagonalShape([1000.0, 0.0]), randomness=SimulationRandomness(1))[1]
         np.int64(0)
     """
-    *numbers, room = _rooms(shape.sources)
-    words = drawn_into(room, randomness)
-    slope = (shape.longest_row + 3) * _UNIT
-    z, error = normals(words, slope, numbers)
-    settle(words, z, error, slope)
-    value = shape.apply(z)
-    with np.errstate(invalid="ignore"):  # 0·∞ where there is no noise: left to the slow path
-        doubt = grown(shape.apply_abs(error), CROSS)
-    result, rows = _roundings(value, doubt)
-    if rows.size:  # at once: rows may share numbers
-        result[rows] = _decide(shape, rows, words, randomness)
+    with _rooms(shape.sources) as (*numbers, room):
+        words = drawn_into(room, randomness)
+        slope = (shape.longest_row + 3) * _UNIT
+        z, error = normals(words, slope, numbers)
+        settle(words, z, error, slope)
+        value = shape.apply(z)
+        with np.errstate(invalid="ignore"):  # 0·∞ where there is no noise: left to the slow path
+            doubt = grown(shape.apply_abs(error), CROSS)
+        result, rows = _roundings(value, doubt)
+        if rows.size:  # at once: rows may share numbers
+            result[rows] = _decide(shape, rows, words, randomness)
     return result
 
 
@@ -133,15 +133,16 @@ def _nearest(value: Vector, doubt: Vector, result: Integers) -> Integers:
         doubt: how far off each may be.
         result: room for integers, shape (k,).
     """
-    nearest, off = _spare(len(value))
-    np.rint(value, out=nearest)
-    np.abs(np.subtract(value, nearest, out=off), out=off)
-    off += doubt
-    decided = off < 0.5  # noqa: PLR2004
-    decided &= np.abs(nearest, out=off) < _LARGEST
-    open_rows = np.flatnonzero(~decided)
-    nearest[open_rows] = 0.0
-    result[:] = nearest
+    with _spare(len(value)) as room:
+        nearest, off = room
+        np.rint(value, out=nearest)
+        np.abs(np.subtract(value, nearest, out=off), out=off)
+        off += doubt
+        decided = off < 0.5  # noqa: PLR2004
+        decided &= np.abs(nearest, out=off) < _LARGEST
+        open_rows = np.flatnonzero(~decided)
+        nearest[open_rows] = 0.0
+        result[:] = nearest
     return open_rows
 
 

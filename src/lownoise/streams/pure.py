@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from lownoise.noise.abstract import AbstractNoise
     from lownoise.noise.coordinates import CoordinateLaw
     from lownoise.noise.means import MeanTotals
-    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Chosen, Integers, Vector
     from lownoise.numbers.randomness import Randomness, SimulationRandomness
     from lownoise.questions.answers import AbstractAnswers
     from lownoise.sensitivity.participation import Participation
@@ -150,8 +150,13 @@ class PureStreamMechanism(AbstractStreamMechanism):
         """The variance of each answer for unit noise in an answer, and of rounding, shape (d,)."""
         step, embed = self.coding.step, self.totals.coordinates.embed
         found = np.square(self.noise.deviations(step, embed))
-        off = np.square(step) * (self.pair.off_up**2 + 1 / 12)
+        off = np.square(step * self._moves) * (self.pair.off_up**2 + 1 / 12)
         return found, off if embed is None else np.square(embed) @ off
+
+    @property
+    def _moves(self) -> Chosen:
+        """Which coordinates have noise: of the others nothing is rounded."""
+        return self.source_deviations > 0
 
     @property
     def noises(self) -> list[AbstractNoise]:
@@ -187,7 +192,7 @@ class PureStreamMechanism(AbstractStreamMechanism):
     @property
     def off(self) -> Vector:
         """What rounding takes answers from what draws say, and values from their codes, (d,)."""
-        own = self.pair.off_up * np.abs(self.answer_rows).sum(axis=1)
+        own = self.pair.off_up * np.abs(self.answer_rows) @ self._moves
         return np.asarray(super().off + own)
 
     @cached_property

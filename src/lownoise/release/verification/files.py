@@ -212,7 +212,7 @@ def _of_file(
 ) -> Verification:
     """Return the checks of one document, and of the integers beside it."""
     file = _meant(source)
-    text = _of_stream(file, domain, largest) or _opened(file)
+    text = _of_stream(file, domain, largest) or _opened(file, piped=file == Path(source))
     try:
         found = _of_text(text, domain, largest)
     except FileError as error:
@@ -312,10 +312,10 @@ def _is_file(path: Path) -> bool:
     return False
 
 
-def _opened(file: Path) -> str:
+def _opened(file: Path, *, piped: bool) -> str:
     """Return the text in a file."""
     try:
-        return file.read_text(encoding="utf-8")
+        return codec.text_in(file, piped=piped)
     except (OSError, ValueError):
         raise FileError(
             f"file={quoted(str(file))} cannot be read; "
