@@ -29,9 +29,9 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 123_858,
-    "of which code": 66_899,
-    "modules": 488,
+    "lines of source": 124_180,
+    "of which code": 67_085,
+    "modules": 489,
     "rooms": 24,
     "floors": 12,
     "modules that import each other in a circle": 0,
@@ -40,7 +40,7 @@ LIMITS = {
     "files a box's mean runs through": 53,
     "files a pure plan of queries runs through": 68,
     "pairs of places alike": 896,
-    "lines of tests": 86_553,
+    "lines of tests": 86_885,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 1_851,
 }

@@ -24,6 +24,7 @@ from lownoise.sets.bodies import SymmetricBox, off_middle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lownoise.engines.record_codings import Products
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies import AbstractBody
 
@@ -136,6 +137,11 @@ class AbstractCoding(ABC):
     @property
     def each(self) -> list[ColumnCode] | None:
         """What makes the codes of each column, where they are `by_columns`; None elsewhere."""
+        return None
+
+    @property
+    def products(self) -> Products | None:
+        """Their arithmetic, where they are of values and products of two; None elsewhere."""
         return None
 
     def of_integers(self) -> list[ScaledIntegers] | None:

@@ -25,6 +25,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import LAST, grown
 from lownoise.sets.bodies import PointDifferences, RoundedBody, SymmetricPoints
 from lownoise.sets.domains.grid import SAME, multiples
+from lownoise.sets.domains.moments import MomentBox
 from lownoise.sets.unit_balls.parity import parities
 
 if TYPE_CHECKING:
@@ -35,6 +36,57 @@ if TYPE_CHECKING:
     from lownoise.sets.domains import AbstractDomain, CubePower, Points
 
 _BLOCK = 1024  # rows
+
+
+@final
+@dataclass(frozen=True)
+class Clipped:
+    """A value of a column, clipped to bounds, and the same about a middle.
+
+    Args:
+        lower: least value.
+        upper: greatest value.
+        missing: what stands in for NaN, between the two.
+        middle: what is subtracted before it is multiplied.
+    """
+
+    lower: float
+    upper: float
+    missing: float
+    middle: float
+
+
+@final
+@dataclass(frozen=True)
+class ProductCode:
+    """The code floor((y − center)·inverse + ½) of a clipped value y, or of a product of two.
+
+    Args:
+        columns: the place of one, and of what it is multiplied by, each about its middle; None for
+            the value alone.
+        center: what is subtracted.
+        inverse: a power of two.
+        largest: at least the size of every code.
+    """
+
+    columns: tuple[int, int | None]
+    center: float
+    inverse: float
+    largest: int
+
+
+@final
+@dataclass(frozen=True)
+class Products:
+    """Codes of clipped values and of their products: all that a record becomes.
+
+    Args:
+        clipped: of each column.
+        codes: what is summed.
+    """
+
+    clipped: tuple[Clipped, ...]
+    codes: tuple[ProductCode, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -166,6 +218,23 @@ class ClampingCoding(AbstractRecordCoding):
             codes *= 1 / self.step[j]
             codes += 0.5
             yield np.floor(codes, out=codes)
+
+    @property
+    def products(self) -> Products | None:
+        """The same by its arithmetic, where records are values and products of two of them."""
+        own = self.domain
+        if not isinstance(own, MomentBox):
+            return None
+        low, high, of = own.box.lower, own.box.upper, own.bounding_set()
+        columns = np.stack([low, high, np.clip(self.missing, low, high), own.middle], axis=1)
+        pairs: list[tuple[int, int | None]] = [(i, None) for i in range(of.width)]
+        pairs += list(zip(of.left.tolist(), of.right.tolist(), strict=True))
+        kept, numbers = self.pivots, (self.center[self.pivots], 1 / self.step, self.largest)
+        codes = zip(kept.tolist(), *(each.tolist() for each in numbers), strict=True)
+        return Products(
+            tuple(Clipped(*each) for each in columns.tolist()),
+            tuple(ProductCode(pairs[j], a, b, int(most)) for j, a, b, most in codes),
+        )
 
     def changes(self, count_step: float | None) -> AbstractBody:
         """Return the changes of records in steps, and around them what rounding can add."""

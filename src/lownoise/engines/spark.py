@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines import executors, sessions, spark_sums
+from lownoise.engines import executors, sessions, spark_sums, spark_tasks
 from lownoise.engines.cells import quiet
-from lownoise.engines.folds import Batch
+from lownoise.engines.folds import Batch, CodeSums
 from lownoise.engines.sessions import unsettled
 from lownoise.engines.source import AbstractSource, Groups, Sums, no_numbers, require
 from lownoise.engines.tables import Table, named
@@ -88,6 +88,8 @@ class SparkSource(AbstractSource):
         asked = work.coded
         if asked is not None and (coded := self._coded(asked, work.zeros())) is not None:
             return coded
+        if isinstance(work, CodeSums) and (own := self._by_tasks(work.query)) is not None:
+            return own
         frame = self.rows.select(*self._cells(work.numbers, work.texts))
         parts = frame.mapInArrow(partial(executors.folded, work), "place bigint, value bigint")
         pieces = spark_sums.sums("value", 63)
@@ -112,6 +114,14 @@ class SparkSource(AbstractSource):
         if not spark_sums.as_numpy(self.rows.sparkSession, _collected):
             return None
         return spark_sums.found(_collected(added), asked, zeros)
+
+    def _by_tasks(self, query: TotalsQuery) -> Integers | None:
+        """Return what codes of products add up to; None where Spark alone does not say it."""
+        asked, names = query.coding.products, query.coding.columns
+        if asked is None or any(self._type(name) in _SPELT for name in names):
+            return None
+        rows = self.rows.select(*self._cells(names, ()))
+        return spark_tasks.added(rows, asked, _collected, complete=query.drops_missing)
 
     def bounded(self, unit: PrivacyUnit, columns: Sequence[str]) -> SparkSource:
         """Return the first rows of each unit, which are numbered in every query's own run."""

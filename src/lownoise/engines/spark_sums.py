@@ -30,20 +30,27 @@ _MOST_ROWS = 1 << 42
 _SEEN: dict[str, bool] = {}  # sessions, and whether codes are numpy's there
 _PACKAGE = "org.apache.spark.sql.execution."
 # by name: a package says nothing, since accelerators have operators of their own in this one
-_OPERATORS = {
+AGGREGATE, COMPILED = f"{_PACKAGE}aggregate.HashAggregateExec", f"{_PACKAGE}WholeStageCodegenExec"
+# each task of these has what it needs of its own part, and nothing runs before
+STRAIGHT = {AGGREGATE, COMPILED} | {
     f"{_PACKAGE}{name}"
     for name in (
-        *("WholeStageCodegenExec", "InputAdapter", "ColumnarToRowExec", "ProjectExec"),
-        *("FilterExec", "UnionExec", "ExpandExec", "GenerateExec", "SortExec", "CoalesceExec"),
-        *("RangeExec", "LocalTableScanExec", "RDDScanExec", "FileSourceScanExec"),
-        *("columnar.InMemoryTableScanExec", "datasources.v2.BatchScanExec"),
-        *("aggregate.HashAggregateExec", "aggregate.ObjectHashAggregateExec"),
+        *("InputAdapter", "ColumnarToRowExec", "ProjectExec", "FilterExec", "UnionExec"),
+        *("ExpandExec", "GenerateExec", "SortExec", "CoalesceExec", "RangeExec", "RDDScanExec"),
+        *("LocalTableScanExec", "FileSourceScanExec", "datasources.v2.BatchScanExec"),
+        *("python.BatchEvalPythonExec", "python.ArrowEvalPythonExec", "python.MapInPandasExec"),
+        "python.MapInArrowExec",
+    )
+}
+_OPERATORS = STRAIGHT | {
+    f"{_PACKAGE}{name}"
+    for name in (
+        *("columnar.InMemoryTableScanExec", "aggregate.ObjectHashAggregateExec"),
         *("aggregate.SortAggregateExec", "exchange.ShuffleExchangeExec"),
         *("exchange.BroadcastExchangeExec", "exchange.ReusedExchangeExec"),
         *("joins.BroadcastHashJoinExec", "joins.SortMergeJoinExec", "joins.ShuffledHashJoinExec"),
         *("joins.BroadcastNestedLoopJoinExec", "joins.CartesianProductExec"),
-        *("window.WindowExec", "window.WindowGroupLimitExec", "python.MapInArrowExec"),
-        *("python.BatchEvalPythonExec", "python.ArrowEvalPythonExec", "python.MapInPandasExec"),
+        *("window.WindowExec", "window.WindowGroupLimitExec"),
     )
 }
 _ADAPTIVE = f"{_PACKAGE}adaptive.AdaptiveSparkPlanExec"
@@ -74,7 +81,7 @@ def sums(column: str, many: int) -> list[str]:
 
 def clipped(column: str, lower: int, upper: int) -> str:
     """Return integers between two; Spark would clip null to an end, and 0 stands there."""
-    return f"if({column} is null, 0L, {_clamped(column, lower, upper)})"
+    return f"if({column} is null, 0L, {clamped(column, lower, upper)})"
 
 
 def coded(column: str, code: ColumnCode) -> str:
@@ -86,8 +93,18 @@ def coded(column: str, code: ColumnCode) -> str:
         'if(n is null or isnan(n), 7L,
             least(greatest(floor((n - 2.0D) * 2.0D + 0.5D), -4L), 4L))'
     """
-    made = f"floor(({column} - {code.center!r}D) * {code.inverse!r}D + 0.5D)"
-    return f"if({missing(column)}, {code.missing}L, {_clamped(made, *code.ends)})"
+    made = floored(column, code.center, code.inverse)
+    return f"if({missing(column)}, {code.missing}L, {clamped(made, *code.ends)})"
+
+
+def floored(value: str, center: float, inverse: float) -> str:
+    """Return the integers that floats become, as numpy makes them."""
+    return f"floor({less(value, center)} * {inverse!r}D + 0.5D)"
+
+
+def less(value: str, center: float) -> str:
+    """Return a difference; of 0 nothing is taken, which is the same but for the sign of 0."""
+    return f"({value} - {center!r}D)" if center else value
 
 
 def missing(column: str) -> str:
@@ -95,7 +112,8 @@ def missing(column: str) -> str:
     return f"{column} is null or isnan({column})"
 
 
-def _clamped(made: str, lower: int, upper: int) -> str:
+def clamped(made: str, lower: int, upper: int) -> str:
+    """Return integers that are not null, clipped to two."""
     return f"least(greatest({made}, {lower}L), {upper}L)"
 
 
@@ -179,7 +197,7 @@ def of_spark_alone(frame: Any) -> bool:  # noqa: ANN401 (pyspark's)
     What adapts the plan later has the rules that made it. An accelerator has rules for columns, or
     operators that show, or both.
     """
-    if _rules(frame):
+    if rules(frame):
         return False
     left = [frame._jdf.queryExecution().executedPlan()]  # noqa: SLF001
     while left:
@@ -194,7 +212,7 @@ def of_spark_alone(frame: Any) -> bool:  # noqa: ANN401 (pyspark's)
     return True
 
 
-def _rules(frame: Any) -> list[Any]:  # noqa: ANN401
+def rules(frame: Any) -> list[Any]:  # noqa: ANN401
     """Return what a session was given that may put operators of others into a plan."""
     return items(frame.sparkSession._jsparkSession.sessionState().columnarRules())  # noqa: SLF001
 
