@@ -59,6 +59,14 @@ def table_of(points, seed=1):
     return pd.DataFrame(points[chosen], columns=names(points))
 
 
+def test_lists_in_tenths_of_several_columns_are_planned():
+    """Their floats are whole multiples of 2^-55 or so: codes on that grid would be too large."""
+    points = np.array([[0.0, 0.1], [0.7, 0.3], [-0.4, -0.9]])
+    for epsilon in (1.0, 20.0):
+        plan = ln.plan(asked(points), budget=ln.pure_dp(epsilon), relation="substitute", size=ROWS)
+        assert ln.verify(plan.to_json())
+
+
 @pytest.mark.grid
 @pytest.mark.parametrize("kind", [ln.Mean, ln.Sum])
 @pytest.mark.parametrize("relation", RELATIONS)

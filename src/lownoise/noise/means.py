@@ -269,7 +269,11 @@ class MeanTotals(AbstractTotals):
         apart = points - about
         taken = points - apart  # what was subtracted, and with it what rounding took (Dekker)
         lost = (points - (apart + taken)) + (taken - about)
-        return None if np.any(lost) else lattice_of(apart)
+        if np.any(lost):
+            return None
+        step = lattice_of(apart)  # of tenths it is 2^-55 or so, and codes are too large
+        with np.errstate(over="ignore"):
+            return step if np.all(np.abs(apart) / step <= coding.most) else None
 
     @property
     def spelled(self) -> Vector | None:
