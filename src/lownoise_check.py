@@ -40,7 +40,7 @@ LONGEST, WIDEST, WORK, MANY = 1 << 26, 130, 1 << 28, 1 << 22  # characters, coor
 WHOLE = "discrete_k_norm"  # of which tables are decided
 SHAPED = ("k_norm", "ellipsoid", "recursive", "radial")  # noise of a norm
 PURE = ("laplace", "laplace_histogram", "geometric", "geometric_histogram", "staircase", WHOLE, *SHAPED)
-PARTS = {"gaussian": "kind scale factor reach", "block": "kind scale factor places", "k_norm": "scale kept reach", "staircase": "scale epsilon first factor",
+PARTS = {"gaussian": "kind scale factor reach", WHOLE: "scale", "block": "kind scale factor places", "k_norm": "scale kept reach", "staircase": "scale epsilon first factor",
          "ellipsoid": "scale factor kept reach", "recursive": "rows levels kept reach",
          "radial": "epsilon scale factor radii weights kept reach"}  # else scales
 BUDGETS = {"zcdp": "kind rho", "gaussian_dp": "kind mu", "approx_dp": "kind epsilon delta"}
@@ -365,7 +365,7 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         own = each([*stated, self.derived["error" if "pair" in self.terms else "objective"]], [*squares, square])
         near = all(abs(single(s, "derived") ** 2 - x) * 2**self.near <= x for s, x in own)
         near = near and single(self.derived["error"], "error") ** 2 * (1 + F(1, 1 << self.near)) >= square
-        self.say("standard deviations and what sums them up are so to " + ("ten" if self.near > 30 else "eight") + " digits, the error no less", near)
+        self.say("standard deviations and what sums them up are so to " + {36: "ten", 27: "eight", 20: "six"}.get(self.near, "three") + " digits, the error no less", near)
     def bounds(self, square: F, proved: F, plain: F, *ways: Any) -> None:
         # by squares: of deviations, and what is proved at μ = 1; of pure noise whom more proofs are of, and these
         if self.pure:
@@ -509,9 +509,20 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
         # each record by half a step, and, as is believed, 2^-42 of its reach, its place's rounding, a quarter of a step
         near = [size * (F(1, 1 << 42) + F(len(self.rows[0]) * self.dense + 1, 1 << 51)) + abs(F(self.start[i])) / 2**51
                 for size, i in each(self.sizes, self.pivots)]
+        away = [x + y + abs(F(self.start[i]) - F(self.center[i])) for x, y, i in each(self.sizes, near, self.pivots)]
+        if any(x > F(s) * 2**51 for x, s in each(away, self.step)):
+            false("codes beyond 2^51")  # where floats round by more than a quarter of a step
         still = self.counted and not self.lifted  # then also where records are all at one place, which is no whole code
         return [(x / F(s) + F(3, 4)) * (2 - self.counted) * (still or y > 0)
                 for x, s, y in each(near, self.step, self.sizes)]
+    def rounding(self) -> list[F]:  # how far from a record its codes are at most, in steps
+        if self.kind == "image":
+            return [F(x > 0) / 2 for x in self.sizes]
+        if self.kind == "lower":
+            return [F(self.rows[0][i] < self.rows[1][i]) / 2 for i in self.pivots]
+        codes = self.codes()
+        return [max(abs((F(row[i]) - F(self.center[i])) / F(s) - own[k]) for row, own in each(self.rows, codes))
+                for k, (i, s) in enumerate(each(self.pivots, self.step))]
     def ends(self) -> list[tuple[F, F]]:  # of each column
         if self.kind != "image":
             return [(min(map(F, x)), max(map(F, x))) for x in turned(self.rows)]
@@ -744,6 +755,8 @@ class Moments:  # of a box, or a ball, and the grid that they are coded on
         return [], 0
     def noise(self, noise: Any) -> Block:
         return Block(noise, self.d + self.lifted, [*self.squares, self.d][: len(self.squares) + self.lifted])
+    def rounding(self) -> list[F]:  # how far from a record its codes are at most, in steps
+        return [F(1, 2)] * self.d
     def units(self, radii: list[F]) -> list[F]:  # of each moment
         return radii + [radii[i] * radii[j] for i, j in self.pairs]
     def covers(self, noise: Block, count: int, limit: F) -> bool:  # whether no μ² of a change is more
@@ -827,11 +840,13 @@ class Moments:  # of a box, or a ball, and the grid that they are coded on
         d, given, w = len(self.inner), evidence[f"{plain}points"], rounded(numbers(evidence[f"{plain}vertex_weights"], "evidence", -1, 0.0))
         c = rounded(numbers(evidence[f"{plain}query_weights"], "evidence.query_weights", len(weights), 0.0))
         wide = (2 if self.ball else d) * (2 - self.counted)
+        if (len(w) + d + 1) * self.d > 4 * MANY:
+            undecided("too many points")
         given = unpacked(given, "evidence.points", [len(w), wide]) if type(given) is dict else given
         points = [list(map(F, numbers(row, "evidence.points", wide, -1.0, below=math.nextafter(1, 2)))) for row in given]
         rows = [[F(i == j) for j in range(wide)] for i in range(d)] + [[ZERO] * wide] * self.counted  # and a little of these
         points += [[F(1), *[ZERO] * (wide - 2), F(1, 2)], [ZERO] * (wide - 1) + [F(1, 2)]] if self.ball else rows
-        w += [1] * (len(points) - len(w) if len(points) * self.d <= 4 * MANY else undecided("too many points"))
+        w += [1] * (len(points) - len(w))
         rows = list[list[F]]()
         alone, much, units = [ZERO] * self.d, F(d * d * (d - 1) if self.ball else 1), self.units(self.inner)
         if self.ball:
@@ -974,6 +989,8 @@ class Level(Noise):  # noise on W·q/2^over of q: a number times a uniform point
         balls, segments, points, unit_of = Rows(), Rows(), Rows(), F(1)
         if own.kind == "points":
             codes = own.codes()
+            if len(codes) ** 2 * own.d > 1 << 23:
+                undecided("noise of the shape of so many points")
             points = ([[*row, *[count] * own.lifted] for row in codes] if own.counted else
                       [[x - y for x, y in each(a, b)] for i, a in enumerate(codes) for b in codes[:i]])
         elif own.kind == "lower":
@@ -1030,11 +1047,14 @@ class Shape:  # noise of a norm on the integers that move: K-norm noise, level b
             false("noise.levels do not fall from all coordinates")
         self.levels = [Level(x, times(self.rows[:m], pick) if i else pick, self.over if i else 0, kept, r)
                        for i, (m, x) in enumerate(each(sizes, given))]
-        self.balls = Balls(n, *(unpacked(noise[k], f"noise.{k}", noise["radii"]["shape"]) for k in ("radii", "weights"))) if file.law == "radial" else None
+        self.balls = None
+        if file.law == "radial":
+            many = wholes(noise["radii"]["shape"], "noise.radii.shape", 1)
+            self.balls = Balls(n, *(unpacked(noise[k], f"noise.{k}", many if many[0] <= 1 << 12 else undecided("so many balls")) for k in ("radii", "weights")))
         if file.law in ("radial", "ellipsoid") and not self.levels[0].around:
             false("noise.factor is missing")
-        if own.kind == "image" and not all(level.around for level in self.levels):
-            file.near = 27  # as rounding makes what changes larger than what is asked for
+        if own.kind == "image":  # rounding makes what changes larger than what is asked for
+            file.near = self.near()
     def variances(self, answers: Dyadic, steps: list[float]) -> list[F]:  # of rows of answers, in these steps
         n, (scale,), places = len(self.kept), *dyadic([[steps[i] for i in self.kept]])
         one, found = self.over + BITS, unit(n, FINE)
@@ -1052,6 +1072,7 @@ class Shape:  # noise of a norm on the integers that move: K-norm noise, level b
             form = level.spread(self.own, self.count)
             top = 300 - max(math.frexp(float(x))[1] for row in form for x in row)
             whole = [[math.floor(x * F(2) ** top) for x in row] for row in form]
+            _ = level.around or shown(whole)  # noise of fewer dimensions has another law
             if not i and len(self.levels) > 1:  # of q, and now of T·q
                 whole, top = times(times(self.rows, whole), turned(self.rows)), top + 2 * self.over
             kept = [row[first:m] for row in rows]
@@ -1059,6 +1080,19 @@ class Shape:  # noise of a norm on the integers that move: K-norm noise, level b
             squares_of = [v + F(dot(row, [dot(row, own) for own in part])) * radius * level.scale**2 / F(2) ** (top + 2 * over)
                           for v, row in each(squares_of, kept)]
         return squares_of
+    def near(self) -> int:  # to which power of 1/2 deviations around an image's changes are known, beside what rounding adds
+        own, least = self.own, 36
+        for level in (x for x in self.levels if not x.around):  # rounding is a box of a norm that no ellipsoid in it bounds from below
+            (balls, segments, _), unit_of = level.changes(own, self.count)
+            rows = times(balls + segments, turned(level.rows))
+            off = [sum((abs(x) * y for x, y in zip(row, own.slack(), strict=False)), ZERO) / unit_of for row in level.rows]
+            form, wide = outer(rows), [x * x * len(off) for x in off]
+            def within(places: int, form: Any = form, wide: Any = wide) -> bool:  # its norm is at most 2^-places
+                return shows(lambda: semidefinite([[x - math.ceil(wide[i] * 4**places) * (i == j) for j, x in enumerate(row)]
+                                                   for i, row in enumerate(form)]))
+            least = next((x for x in (36, 27, 20, 13) if x <= least and within(x + 2)), 0) or undecided(
+                "records that are coded so coarsely, or are flat, with noise of their shape")
+        return least
     def covers(self, level: Level, most: F) -> bool:  # whether no change is longer
         return shows(lambda: self.own.covers(level, self.count, most * most))
     def reveals(self) -> None:  # check what noise shows
@@ -1069,17 +1103,20 @@ class Shape:  # noise of a norm on the integers that move: K-norm noise, level b
             file.apart = self.balls.beyond(ZERO, longest) if longest else ZERO
             file.charged(file.divergence(file.limit), file.shift(file.limit))
             return
-        less = 1 - F(self.own.kind == "image", 1 << 45)  # of an image's norm, which is that of a body as much larger, as is believed
+        even = self.own.kind == "image" and not all(level.around for level in self.levels)
+        less = 1 - F(even, 1 << 36)  # of an image's norm, which is that of a body as much larger, as is believed
         rest = file.limit - sum((less / level.scale for level in self.levels if not level.around), ZERO)
         most = rest / (sum((1 / level.scale for level in around), ZERO) or 1)
         far = dict.fromkeys(map(id, self.levels), less) | dict.fromkeys(map(id, around), max(most, ZERO))
-        if around and len(self.levels) > 1 and len(self.kept) <= 24:
+        if around and len(self.levels) > 1 and len(self.kept) <= (10 if self.own.kind == "lower" or self.own.cube else 24):
             for level in around:  # each by itself
                 low, high = F(1) - F(1, 1 << 20), F(1) + F(1, 1 << 20)
                 for _ in range(60):
                     middle = (low + high) / 2
                     low, high = (low, middle) if self.covers(level, middle) else (middle, high)
                 far[id(level)] = high
+        if even and 0 > rest > -file.limit / 2**20:
+            undecided("by how much a norm of records that are rounded is larger than what they change")
         holds = rest >= 0 and all(self.covers(level, far[id(level)]) for level in around)
         even = self.own.kind == "image" and not self.own.cube and not self.own.offset()
         shares = [(len(x.rows) if x.around or even else 1, far[id(x)] / x.scale) for x in self.levels]
@@ -1185,7 +1222,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         size, drops, given = file.terms["size"], question["drops_missing"], noise["count_step"]
         counted = file.counted or grouped  # within a group records come and go
         lifted, self.infinite = counted and not totals, file.infinite
-        fields(noise, "noise", f"step count_step pivots embed about {PARTS.get('block' if noise.get('kind') == 'block' else file.law, 'scales')}")
+        fields(noise, "noise", f"step count_step pivots embed about {PARTS.get('block' if noise.get('kind') == 'block' else WHOLE if file.pure == WHOLE else file.law, 'scales')}")
         self.own = records(question, noise, "kind drops_missing", counted, lifted)
         if file.pure and isinstance(self.own, Moments):
             undecided("moments under a pure budget")
@@ -1199,22 +1236,29 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         self.n, self.answers, steps = 1 if totals or counted else size, self.own.answers(noise), self.own.step
         steps, self.plain = steps + [1 / (self.count or 1)] * lifted, file.terms["question"]["kind"] == "queries"
         given = file.terms["weights"] if "weights" in file.terms or not self.plain else [1.0] * self.own.d
-        self.law, self.steps = file.law, steps
+        self.law, self.pure, self.steps = file.law, file.pure, steps
         if file.law in SHAPED:
             self.shape = Shape(file, self.own, noise, len(steps), self.count)
             self.shape.reveals()  # first: how such noise strays may be undecided
+        elif file.pure == WHOLE:
+            self.lattice(file, noise, len(steps))
         elif file.pure:
             self.units = [x * F(s) ** 2 for x, s in each(self.spreads(file, noise, len(steps)), steps)]
         else:
             self.noise = self.own.noise(noise)
-        found = self.strays(self.answers)
+        turned_from = lifted and "about" in noise  # sums are about another point than what is answered
+        found = self.strays(self.seen_from([*map(F, question["center"])]) if turned_from else self.answers)
         self.variances = [v / self.n**2 for v in found]
+        if not grouped:
+            coarse(steps, self.own.rounding(), max(size or 0, 1 << 14), self.integers(noise), file.law == "geometric" or file.pure == WHOLE)
         self.weights = numbers(given, "terms.weights", len(found) - (lifted and file.law != "gaussian"), 2.0**-900)
         if lifted and file.pure:  # a mean's error is that of the sum about it: of the worst, as far as the bounds
             ends = self.own.ends()
             self.far = [(b - a) / 2 for a, b in ends]
             self.about = self.seen_from([(a + b) / 2 for a, b in ends])
             *self.worse, self.last = map(max, *(self.strays(self.seen_from(at)) for at in each(*ends)))
+    def integers(self, noise: Any) -> list[F]:  # the variances of what is summed
+        return self.strays((unit(len(self.steps)), 0)) if {"embed", "about"} & {*noise} else [v * self.n**2 for v in self.variances]
     def seen_from(self, points: Any) -> Dyadic:  # the answers of sums about a point, and the count
         (off,), over = dyadic([[cut(F(v) - x, 1100, 0) for v, x in each(self.own.center, points)]])
         found = [[x << over for x in row] for row in self.answers[0]]
@@ -1224,10 +1268,34 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
     def strays(self, answers: Dyadic) -> list[F]:  # the variances of answers
         if self.law in SHAPED:
             return self.shape.variances(answers, self.steps)
+        if self.pure == WHOLE:
+            wide, vectors, share = self.whole
+            rows = [[F(x * s.numerator, s.denominator) / 2 ** answers[1] for x, s in each(row, map(F, self.steps))] for row in answers[0]]
+            return [wide * (sum((dot(v, row) ** 2 for v in vectors), ZERO) - share * sum(row, ZERO) ** 2) for row in rows]
         if self.law == "gaussian":
             found: list[F] = self.noise.variances(answers, self.steps)
             return found
         return [dot([x * x for x in row], self.units) / 4 ** answers[1] for row in answers[0]]
+    def lattice(self, file: File, noise: Any, r: int) -> None:  # whole noise of the shape of all changes, which say what kind it is
+        scale = single(noise["scale"], "noise.scale", 2.0**-8)
+        codes = self.own.codes() if self.own.kind == "points" and scale <= 8 else undecided("whole noise, but on lists, or of such a scale")
+        least, steps = [min(x) * (not file.counted) for x in turned(codes)], 1 / scale
+        cells = {tuple(x - y for x, y in each(row, least)) for row in codes}
+        moved = [(*row, *[self.count] * self.own.lifted) for row in cells]
+        some = {max(row, tuple(-x for x in row)) for row in moved if any(row)}
+        self.scales = [scale]
+        if not file.counted and len(cells) == r + 1 <= 512 and all(min(x) >= 0 and sum(x) <= 1 for x in cells):
+            self.moved, self.whole = 2 * steps, (nothing(scale, r + 1), unit(r), F(1, r + 1))  # the numbers of all cells but one
+        elif file.counted and len(some) == r and solved(some, [0] * r)[1]:
+            self.moved, self.whole = steps, (file.spread(scale), [*map(list, some)], ZERO)  # those of independent records
+        elif largest(moved) == 1 < r <= 12 and F(r, 1000) < steps <= 32 and not (file.counted and len(some) == r):
+            low, high = (shells(F(1, 2), r, steps, up) for up in (0, 1))  # chances by max|z|: of a staircase of a cube, rounded
+            file.law, file.apart = "staircase", 1 - shells(ZERO, r, steps, 0) / high
+            self.moved, self.whole = steps, ((shells(F(1, 2), r + 2, steps, 1) / low - F(1, 4)) / 3, unit(r), ZERO)
+        else:
+            undecided("whole noise, but on cells, independent records that come and go, or yes and no")
+        if len(cells) < len(codes):
+            undecided("records that a list has twice")
     def spreads(self, file: File, noise: Any, r: int) -> list[F]:  # the variances of pure noise's numbers, in steps
         if self.law == "staircase":  # of the norm whose unit ball is all changes, a point of it times γ + i, of chances q^i·(γ + i)^k
             if self.own.kind != "lower":
@@ -1253,7 +1321,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         return bool(self.own.covers(self.noise, self.count, limit))
     def moves(self) -> list[Counter[F]]:  # by how many scales each number is moved, for each change by one neighbour
         own = self.own if self.own.kind != "image" else undecided("independent noise on balls and ellipsoids")
-        if self.law == "staircase":
+        if self.law == "staircase" or self.pure == WHOLE:
             return [Counter([self.moved])]
         codes = own.codes()
         if len(codes) ** 2 * own.d > 1 << 14:
@@ -1322,6 +1390,8 @@ def listed(question: Any, noise: Any) -> tuple[Any, Any]:  # linear queries as t
         drops, many = any(x["outside"] is None for x in given), math.prod(categories(given))
     if many != n or m > WIDEST:
         false("question.matrix has not a column for each record") if many != n else undecided("too many queries")
+    if n * n * (m + 30) > 16 * WORK:
+        undecided("too many records")
     points = turned(unpacked(question["matrix"], "question.matrix", [m, n]))
     noise = {"count_step": None} | noise
     if type(noise.get("embed")) is dict:
@@ -1333,8 +1403,8 @@ def check_values(file: File) -> None:  # a plan or a release of means, of totals
         question = one_mean(fields(question, "question", "kind mean")["mean"])
     elif kind == "queries":
         question, noise = listed(fields(question, "question", "kind matrix universe"), noise)
-    if file.pure.endswith("histogram") or file.pure == WHOLE:
-        undecided("noise on counts of every record" if file.pure != WHOLE else f"mechanism={WHOLE!r}, but on tables,")
+    if file.pure.endswith("histogram"):
+        undecided("noise on counts of every record")
     own = Values(file, question, noise, kind != "mean")
     if not file.pure:
         file.say("no change by one neighbour has more than μ", own.covers(file.limit))
@@ -1458,6 +1528,10 @@ class Tables:  # what is asked of a table: weighted orbits of marginals, and the
             moved += root(cut(asked[space] * (full if self.counted else parts), 400, 0), 0)
         size = sum((n * c[row] for row, n in self.cells.items()), ZERO) if self.infinite else max(c.values())
         return moved**2 / size
+def coarse(steps: list[float], off: list[F], size: int, squares: Any, whole: bool = False) -> None:  # stop unless grids are so fine beside noise of
+    # these variances that errors of noise alone are those of answers, where each record is off by such a part of a step
+    if any(max((x * size * 128) ** 2, F((not whole) << 32)) * F(s) ** 2 > v > 0 for s, x, v in zip(steps, off, squares, strict=False)):
+        false("noise.step is coarse beside the noise, so that errors are more than is stated")
 def fine(steps: Any, given: Any) -> None:  # stop unless grids are fine beside the least noise on each
     if any(s > 1 or math.frexp(s)[0] != 0.5 or s * 2**16 > x > 0 for s, x in each(steps, given)):
         false("noise.steps are no powers of two that are fine beside the noise")
@@ -1655,6 +1729,8 @@ def check_groups(file: File) -> None:  # of means or totals in groups: a table o
     own = Values(file, mean, noise["values"], totals, grouped=True)
     given = numbers(noise["deviations"], "noise.deviations", len(groups.spaces), 0.0)
     groups.read([F(x) ** 2 for x in given], file.infinite, True)  # sums of all rows have noise, if their count has none
+    least = min(v for v in groups.seen.values())
+    coarse(own.steps, own.own.rounding(), max(terms["size"] or 0, 1 << 14), [v * least for v in own.integers(noise["values"])])
     if file.counted:
         holds = own.covers(file.limit / groups.whole)
     elif groups.dropping:
@@ -1756,6 +1832,7 @@ def check_stream(file: File) -> None:  # the plan of a stream
         left -= ((2 * size + 4 * root(F(n), 1) + pair.residual * width) / tau) ** 2 if width else 0
     file.say("no change by one person, in a round, is beyond μ", left >= 0 and own.covers(law, 0, left / pair.column))
     through = law.variances(answers, own.step)
+    coarse(own.step, own.rounding(), n, [v * sum(pair.rows, ZERO) / n for v in law.variances((unit(len(own.step)), 0), own.step)])
     hidden = [sum(((F(e, 1 << answers[1]) * F(s)) ** 2 * (tau**2 + F(1, 12))
                    for e, s, tau, width in each(row, own.step, cover, widths) if width), ZERO) for row in answers[0]]
     square = (sum(pair.rows, ZERO) / n if mean else max(pair.rows)) * sum(through, ZERO) + sum(hidden, ZERO)

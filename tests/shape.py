@@ -42,7 +42,7 @@ LIMITS = {
     "pairs of places alike": 896,
     "lines of tests": 86_885,
     "files above 450 lines": 0,
-    "lines of the checker for strangers": 1_851,
+    "lines of the checker for strangers": 1_901,
 }
 
 

@@ -174,6 +174,11 @@ FILES = {
         mechanism="k_norm",
         weights="range",
     ),
+    "whole noise under ε": lambda: _small(
+        ln.Mean(PAIR, ln.Points([[0, 0], [0, 1], [1, 0], [1, 1]])),
+        budget=ln.pure_dp(4.0),
+        mechanism="discrete_k_norm",
+    ),
     "totals under ε": lambda: _small(
         ln.Sum(PAIR, ln.Box([-1, 0], [1, 3])), "add_remove", **UNDER, mechanism="laplace"
     ),
