@@ -294,7 +294,7 @@ class File:  # the terms of a file, what is derived from them, and what was foun
     def __init__(self) -> None:
         self.found: list[tuple[int, str]] = []
         self.spent: F | None = None  # μ² or ε, of which several add up
-        self.near, self.delta = 36, ZERO
+        self.near, self.delta, self.first = 36, ZERO, False
         self.apart = F(1)  # at most the total variation between two laws of staircase noise, told apart by a change
     def say(self, what: str, holds: bool) -> None:  # note that something is so, or is not
         self.found.append((HOLDS if holds else FALSE, what))
@@ -335,6 +335,8 @@ class File:  # the terms of a file, what is derived from them, and what was foun
     def hides(self, holds: bool) -> None:  # note whether the stated ε does
         self.say("no change by one neighbour reveals more than ε" + " and δ" * (self.law == "radial"), holds)
     def charged(self, rho: F, square: F) -> None:  # at least the ρ and μ² of the noise
+        if self.first and "cost_of_noise" not in self.derived:
+            return  # files of version 1 state none
         stated = [single(self.derived["cost_of_noise"][k], f"cost_of_noise.{k}") for k in ("rho", "mu")]
         self.say("the stated ρ and μ are at least what the noise costs", rho <= stated[0] and square <= stated[1] ** 2)
     def revealed(self, d: int, x: F) -> tuple[F, F]:  # the same of noise of a norm, that of d numbers where it is Euclidean
@@ -1251,6 +1253,8 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         self.variances = [v / self.n**2 for v in found]
         if not grouped:
             coarse(steps, self.own.rounding(), max(size or 0, 1 << 14), self.integers(noise), file.law == "geometric" or file.pure == WHOLE)
+        if file.first and file.pure and lifted and len(given) == len(found):
+            undecided("means of a private number of rows under a pure budget, as 0.1 wrote them")
         self.weights = numbers(given, "terms.weights", len(found) - (lifted and file.law != "gaussian"), 2.0**-900)
         if lifted and file.pure:  # a mean's error is that of the sum about it: of the worst, as far as the bounds
             ends = self.own.ends()
@@ -1345,6 +1349,8 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         return max(squares) if self.infinite else sum(squares, ZERO)
     def bounds(self, evidence: Any) -> list[F]:  # what is, and what is proved at μ = 1, weighted and not, by squares
         found: list[F] = [self.summed(self.weights)]
+        if evidence is None and self.law != "gaussian":  # where other proofs are made than from weights
+            return [*found, ZERO, self.ranges()]
         for plain, given in (("", self.weights), ("plain_", [1.0] * len(self.weights))):
             if plain and (self.plain or self.law != "gaussian"):  # of pure noise also by each column's own records
                 return [*found, max(found[1], self.ranges() if self.law != "gaussian" else ZERO)]
@@ -1360,7 +1366,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
     def ways(self, file: File, square: F) -> list[tuple[str, Any]]:  # of a public size: how pure noise is bounded, and whose
         far = [F(w) * (b - a) / self.n for w, (a, b) in each(self.weights, self.own.ends())]
         top, length, d, size = max(far), root(sum((x * x for x in far), ZERO), 1), len(far), file.terms["size"]
-        box, k, evidence = self.own.kind == "lower", len(self.own.pivots), file.terms["evidence"]
+        box, k, evidence = self.own.kind == "lower", len(self.own.pivots), file.terms["evidence"] or {}
         even = box or (self.own.kind == "image" and not self.own.cube and not self.own.dense)
         corners = box and not {"vertices", "squares", "points", "means"} & {*evidence}
         chosen, most = evidence.get("vertices", evidence.get("points", [])), k * (k + 1) // 2 + 1  # by Carathéodory's theorem
@@ -1854,7 +1860,7 @@ def check_stream(file: File) -> None:  # the plan of a stream
 # -- a file
 CHECKS = {  # of each kind of question: what checks it, and what terms and what is derived have beyond the others
     "mean": (check_values, "size order weights unit", "standard_deviation objective names estimate"),
-    "queries": (check_values, "size order weights", "standard_deviation objective names"),
+    "queries": (check_values, "size order weights", "standard_deviation objective names estimate"),
     "sum": (check_values, "size order weights unit", "standard_deviation objective names estimate"),
     "mean_by_groups": (check_groups, "size order weights unit", "groups objective names estimate"),
     "sum_by_groups": (check_groups, "size order weights unit", "groups objective names estimate"),
@@ -1863,6 +1869,7 @@ CHECKS = {  # of each kind of question: what checks it, and what terms and what 
 def check(file: File, text: str) -> None:  # a document of any kind
     document = json.loads(text, object_pairs_hook=once) if len(text) <= LONGEST else undecided("the file is too long")
     one_of(document["format"], "format", " ".join(f"lownoise.{kind}/{n}" for kind in ("plan", "release") for n in (1, 2, 3, 6)))
+    file.first = str(document["format"]).endswith("/1")
     terms = fields(document, "file", "format digest terms derived integers spend created versions")["terms"]
     decided, asked, told = CHECKS[one_of(terms["question"]["kind"], "question.kind", " ".join(CHECKS))]
     file.read(fields(terms, "terms", f"question budget relation noise evidence compared mechanism {asked}"),

@@ -29,8 +29,8 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 124_180,
-    "of which code": 67_085,
+    "lines of source": 124_184,
+    "of which code": 67_089,
     "modules": 489,
     "rooms": 24,
     "floors": 12,
@@ -40,9 +40,9 @@ LIMITS = {
     "files a box's mean runs through": 53,
     "files a pure plan of queries runs through": 68,
     "pairs of places alike": 896,
-    "lines of tests": 86_885,
+    "lines of tests": 87_288,
     "files above 450 lines": 0,
-    "lines of the checker for strangers": 1_901,
+    "lines of the checker for strangers": 1_935,
 }
 
 
