@@ -40,7 +40,7 @@ LIMITS = {
     "files a box's mean runs through": 53,
     "files a pure plan of queries runs through": 68,
     "pairs of places alike": 896,
-    "lines of tests": 87_288,
+    "lines of tests": 87_304,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 1_935,
 }

@@ -92,6 +92,22 @@ def test_sums_are_those_of_decimals_and_not_of_floats(name, relation):
     assert 0.5 <= mechanism.off[0] / (10_000 * coding.step[0]) < 5
 
 
+def test_codes_far_from_zero_are_multiples_though_differences_of_floats_are_not():
+    """Differences of such floats are off by more than a step of the grid. Red: points rounded."""
+    points = np.array([[1e6 + 0.1], [1e6 + 0.4], [1e6 + 1.0]])
+    stream = ln.stream(
+        ln.Prefix(4),
+        budget=ln.pure_dp(200.0),
+        domain=ln.Points(points),
+        relation="substitute",
+        mechanism="geometric",
+    )
+    mechanism = stream.terms.mechanism
+    codes, spacing = mechanism.coding.encode(points)[:, 0], int(mechanism.noise.spacing[0])
+    assert np.array_equal(np.diff(codes), [spacing, 2 * spacing])
+    assert spacing * mechanism.coding.step[0] == pytest.approx(0.3, rel=1e-12)
+
+
 @pytest.mark.parametrize("epsilon", [1.0, 4.0, 8.0])
 @pytest.mark.parametrize("name", LISTS)
 def test_they_err_no_more_than_the_best_of_others(name, epsilon):
