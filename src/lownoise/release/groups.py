@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -13,7 +13,7 @@ from lownoise.numbers.readable import readable
 from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerTable, ends_of
 from lownoise.release.group_view import GroupView
 from lownoise.release.readable import free
-from lownoise.release.regions import ratio, ratio_deviations, ratio_interval, within_bounds
+from lownoise.release.regions import Ratios, ratio, within_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,6 +48,7 @@ class GroupTable(AbstractTabular):
         mean_deviations: how far each mean strays, to first order; NaN as they; shape (g, d).
         bounded: whether each group's intervals follow from its noise, its count being surely above
             zero; shape (g,).
+        ratios: what the means are made of, about the center.
 
     Examples:
         >>> import pandas as pd
@@ -74,6 +75,7 @@ class GroupTable(AbstractTabular):
     mean_intervals: Vector | None = None
     mean_deviations: Vector | None = None
     bounded: Vector | None = None
+    ratios: Ratios | None = field(default=None, repr=False)
 
     @property
     def intervals(self) -> Vector:
@@ -206,16 +208,9 @@ class Groups:
         radius = view.ratio_radius(chosen, level)
         found = self._terms.mechanism.totals.sums(self._integers, chosen)
         found = found.reshape(-1, question.length)
-        counts = found[:, -1]
-        means = ratio(found, mean.center)
-        ends = ratio_interval(
-            found[:, :-1],
-            counts,
-            variance=np.square(deviations[:-1]),
-            covariance=beside[:-1],
-            scale=float(deviations[-1]),
-            radius=radius,
-        )
+        counts, means = found[:, -1], ratio(found, mean.center)
+        ratios = Ratios.of(found, deviations, beside)
+        ends = ratios.interval(radius)
         sums = found[:, :-1] + counts[:, None] * mean.center
         own, far = self._sum_deviations(deviations, beside), float(np.max(radius))
         return GroupTable(
@@ -231,7 +226,8 @@ class Groups:
             count_deviation=float(deviations[-1]),
             means=means,
             mean_intervals=within_bounds(mean, ends),
-            mean_deviations=ratio_deviations(found, deviations, beside),
+            mean_deviations=frozen(ratios.deviations),
+            ratios=ratios,
             bounded=frozen(~np.isnan(ends[:, 0, 0])),
         )
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from lownoise.release.terms import Terms
 
 _TINY = 2.0**-50
-_DRAWS = 20_000
+DRAWS = 20_000
 _MOST_NUMBERS = 4e7
 _SEED = 20_100_602
 _DIRECTIONS = 32  # in which the noise of a sum and the count is looked at
@@ -298,7 +298,7 @@ class PureProof:
         known = mechanism.noise.quantile(outside)
         if known is not None:
             return frozen(known * mechanism.deviations)
-        if _simulated(mechanism, outside):
+        if simulated(mechanism, outside):
             draws = np.abs(_draws(mechanism))
             return frozen(
                 np.partition(draws, rank := covering_rank(len(draws), outside), axis=0)[rank]
@@ -317,7 +317,7 @@ class PureProof:
         deviations = mechanism.deviations
         if isinstance(mechanism, ResponseMechanism):
             return _hoeffding(mechanism, outside / deviations.size)
-        if _simulated(mechanism, outside):
+        if simulated(mechanism, outside):
             draws = np.abs(_draws(mechanism)) / np.where(deviations > 0, deviations, 1.0)
             most = draws.max(axis=1)
             return frozen(
@@ -385,16 +385,16 @@ def ratio_quantile(
     deviations, beside = mechanism.answer_scales(embed)
     columns = deviations.size - 1
     missed = MISSED / (_DIRECTIONS * max(columns, 1))
-    few = columns * _DIRECTIONS * _DRAWS <= _MOST_NUMBERS
+    few = columns * _DIRECTIONS * DRAWS <= _MOST_NUMBERS
     known = mechanism.noise.quantile(outside) is not None
-    if known or not (few and _simulated(mechanism, outside, missed)):
+    if known or not (few and simulated(mechanism, outside, missed)):
         return frozen(np.full(columns, _stray(mechanism, outside)))
-    draws = mechanism.simulate(_DRAWS, SimulationRandomness(_SEED), embed)
+    draws = mechanism.simulate(DRAWS, SimulationRandomness(_SEED), embed)
     scale = deviations[-1] or 1.0  # a count without noise is 0 here
     count, slope = draws[:, -1] / scale, beside[:-1] / scale
     rest = np.square(deviations[:-1]) - np.square(slope)
     alone = np.sqrt(np.where(rest > _FLAT * np.square(deviations[:-1]), rest, math.inf))
-    rank = covering_rank(_DRAWS, outside, missed)
+    rank = covering_rank(DRAWS, outside, missed)
     found = np.empty(columns)
     angles = np.arange(_DIRECTIONS) * (math.pi / _DIRECTIONS)
     for i in range(columns):
@@ -418,10 +418,10 @@ def _hoeffding(mechanism: ResponseMechanism, outside: float) -> Vector:
     return frozen(extent * mechanism.ranges)
 
 
-def _simulated(mechanism: AdditiveMechanism, outside: float, missed: float = MISSED) -> bool:
+def simulated(mechanism: AdditiveMechanism, outside: float, missed: float = MISSED) -> bool:
     """Return whether so many draws as are needed can be made."""
-    numbers = _DRAWS * max(mechanism.deviations.size, mechanism.length)
-    return numbers <= _MOST_NUMBERS and enough(_DRAWS, outside, missed)
+    numbers = DRAWS * max(mechanism.deviations.size, mechanism.length)
+    return numbers <= _MOST_NUMBERS and enough(DRAWS, outside, missed)
 
 
 def _mean_error(terms: Terms) -> float:
@@ -431,11 +431,11 @@ def _mean_error(terms: Terms) -> float:
     if isinstance(mechanism, ResponseMechanism):
         raise PlanError("the errors of reports depend on the table; there is no one law to draw")
     terms.view.check_drawn()
-    if _DRAWS * max(terms.view.dimension, mechanism.length) > _MOST_NUMBERS:
+    if DRAWS * max(terms.view.dimension, mechanism.length) > _MOST_NUMBERS:
         raise PlanError("answers are too many to draw; ask for standard deviations")
     errors = terms.view.compared_errors(_draws(mechanism))
     return float(np.mean(np.linalg.norm(errors, ord=terms.order, axis=1)))
 
 
 def _draws(mechanism: AdditiveMechanism) -> Vector:
-    return mechanism.simulate(_DRAWS, SimulationRandomness(_SEED))
+    return mechanism.simulate(DRAWS, SimulationRandomness(_SEED))

@@ -81,10 +81,8 @@ class Readable(Shown):
         return table
 
 
-class Guaranteed(Readable):
-    """What has terms: a plan, a release, a stream."""
-
-    terms: Terms
+class Exported(Readable):
+    """What has answers that are written to a file, too."""
 
     def export(self, path: str | PathLike[str], *marginal: str, level: float = 0.95) -> None:
         """Write the answers of a release as a table: a .csv, .parquet or .json file, a row each.
@@ -104,6 +102,12 @@ class Guaranteed(Readable):
         """
         report = import_module("lownoise.report")
         report.export(self, path, marginal=marginal or None, level=level)
+
+
+class Guaranteed(Exported):
+    """What has terms: a plan, a release, a stream."""
+
+    terms: Terms
 
     @property
     def names(self) -> tuple[str, ...]:

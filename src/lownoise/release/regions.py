@@ -59,6 +59,65 @@ class Region:
         return frozen(np.stack([self.center - extent, self.center + extent], axis=1))
 
 
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ratios:
+    """d ratios of one denominator, as they were observed, and what is known of their noise.
+
+    Args:
+        numerator: what was observed, shape (…, d).
+        denominator: what was observed, shape (…).
+        variance: of each numerator's noise, shape (d,).
+        covariance: of each numerator's noise with the denominator's, shape (d,).
+        scale: the standard deviation of the denominator's noise.
+    """
+
+    numerator: Vector
+    denominator: Vector
+    variance: Vector
+    covariance: Vector
+    scale: float
+
+    @classmethod
+    def of(cls, estimate: Vector, deviations: Vector, beside: Vector) -> Ratios:
+        """Return the ratios of all answers to the last.
+
+        Args:
+            estimate: shape (…, d + 1).
+            deviations: of each, shape (d + 1,).
+            beside: the covariance of each with the last, shape (d + 1,).
+        """
+        return cls(
+            numerator=estimate[..., :-1],
+            denominator=estimate[..., -1],
+            variance=np.square(deviations[:-1]),
+            covariance=beside[:-1],
+            scale=float(deviations[-1]),
+        )
+
+    def variance_at(self, ratio: Vector) -> Vector:
+        """Return the variance of numerator − ratio·denominator, shape (…, d)."""
+        found = self.variance - 2 * ratio * self.covariance + np.square(ratio * self.scale)
+        return np.asarray(np.maximum(found, 0.0))
+
+    @property
+    def deviations(self) -> Vector:
+        """How far each ratio strays, to first order; NaN where the denominator is not above 0."""
+        count = np.where(self.denominator > 0, self.denominator, np.nan)[..., None]
+        return np.asarray(np.sqrt(self.variance_at(self.numerator / count)) / count)
+
+    def interval(self, radius: Vector | float) -> Vector:
+        """Return what `ratio_interval` does, shape (…, d, 2)."""
+        return ratio_interval(
+            self.numerator,
+            self.denominator,
+            variance=self.variance,
+            covariance=self.covariance,
+            scale=self.scale,
+            radius=radius,
+        )
+
+
 def normal_quantile(level: float) -> float:
     """Return z with P(|g| ≤ z) = level for a standard normal g.
 
@@ -201,29 +260,6 @@ def ratio(estimate: Vector, center: Vector) -> Vector:
     """Return center + sum/count, shape (…, d); NaN where the count, last, is not above 0."""
     sums, count = estimate[..., :-1], estimate[..., -1:]
     return frozen(center + sums / np.where(count > 0, count, np.nan))
-
-
-def ratio_deviations(estimate: Vector, deviations: Vector, beside: Vector) -> Vector:
-    """Return how far sum/count strays by the noise of both, to first order, shape (…, d).
-
-    The noise of sum − θ·count over the count, θ the observed ratio; NaN where the count, last, is
-    not above 0. The point that sums are taken about does not matter.
-
-    Args:
-        estimate: the observed sums and the count, shape (…, d + 1).
-        deviations: of their noise, shape (d + 1,).
-        beside: the covariance of each with the count, shape (d + 1,).
-
-    Examples:
-        >>> own = ratio_deviations(np.array([30.0, 10.0]), np.array([12.0, 3.0]), np.zeros(2))
-        >>> own.tolist()  # √(12² + (3·3)²)/10
-        [1.5]
-    """
-    count = np.where(estimate[..., -1:] > 0, estimate[..., -1:], np.nan)
-    slope = estimate[..., :-1] / count
-    square = np.square(deviations[:-1]) - 2 * slope * beside[:-1]
-    square += np.square(slope * deviations[-1])
-    return frozen(np.sqrt(np.maximum(square, 0.0)) / count)
 
 
 def within_bounds(question: Mean, ends: Vector) -> Vector:

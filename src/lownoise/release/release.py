@@ -20,7 +20,7 @@ from lownoise.release.groups import Groups
 from lownoise.release.marginal_answers import MarginalAnswers
 from lownoise.release.moments import moments_of
 from lownoise.release.readable import Guaranteed
-from lownoise.release.regions import ratio, ratio_interval, within_bounds
+from lownoise.release.regions import Ratios, ratio, within_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -165,17 +165,14 @@ class Release(Guaranteed):
         return self._ratios(question, level, len(question.columns))
 
     def _ratios(self, question: Mean, level: float, together: int = 1) -> Vector:
-        mechanism = self.terms.mechanism
-        deviations, beside = mechanism.answer_scales(mechanism.totals.embed)
-        ends = ratio_interval(
-            self.estimate[:-1],
-            float(self.estimate[-1]),
-            variance=np.square(deviations[:-1]),
-            covariance=beside[:-1],
-            scale=float(deviations[-1]),
-            radius=self.terms.proof.ratio_quantile(level, together),
-        )
-        return within_bounds(question, ends)
+        radius = self.terms.proof.ratio_quantile(level, together)
+        return within_bounds(question, self.ratios.interval(radius))
+
+    @property
+    def ratios(self) -> Ratios:
+        """What means are made of, about the center: the sums, and the count that is private."""
+        mechanism, _ = self.terms.mechanism, self._means
+        return Ratios.of(self.estimate, *mechanism.answer_scales(mechanism.totals.embed))
 
     @property
     def moments(self) -> Any:  # noqa: ANN401 (`MomentAnswers`, or by groups `MomentGroups`)

@@ -13,7 +13,6 @@ import numpy as np
 from lownoise.certificate import order_norm
 from lownoise.privacy import ApproxDP
 from lownoise.questions import Sum
-from lownoise.release.regions import ratio_deviations
 from lownoise.report import charts, spelling
 from lownoise.report.parts import Caution, Column, Estimate, Prose, Section, Table
 from lownoise.report.spelling import shown
@@ -138,10 +137,8 @@ class MeanView(AbstractView):
 
     def _mean_rows(self) -> Iterator[Row]:
         """Yield the mean of each column; no number where the count may be zero."""
-        release, mechanism = self.release, self.terms.mechanism
-        scales = mechanism.answer_scales(mechanism.totals.embed)
         known, ends = self._stated_means()
-        numbers = (known, *ends.T, ratio_deviations(release.estimate, *scales) + 0 * known)
+        numbers = (known, *ends.T, self.release.ratios.deviations + 0 * known)
         columns = zip(self.terms.question.sources, *(n.tolist() for n in numbers), strict=False)
         for name, value, low, high, deviation in columns:
             label = (f"mean({name})",)
