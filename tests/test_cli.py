@@ -2,6 +2,8 @@
 """The command line on real files: whole releases, one-line refusals, several processes at once."""
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 from contextlib import redirect_stdout
@@ -355,6 +357,38 @@ def test_a_paid_release_that_cannot_be_written_is_printed_whole(folder, monkeypa
         cli.release(folder / "spec.toml", data=None, out=folder / "made", as_json=False)
     printed = capsys.readouterr().out
     assert Release.from_json(printed).recorded
+
+
+@pytest.mark.parametrize("out", ["made", None])
+def test_answers_that_cannot_be_written_cost_nothing_more(folder, monkeypatch, out):
+    """The folder of `--answers` vanishes after the payment: the message says how to go on."""
+    opened(folder)
+    beside = folder / "beside"
+    beside.mkdir()
+    read, kept = ln.Plan.release, []
+
+    def release(*given, **more):
+        kept.append(read(*given, **more))
+        shutil.rmtree(beside)
+        return kept[0]
+
+    monkeypatch.setattr(ln.Plan, "release", release)
+    where = [] if out is None else ["--out", out]
+    done = run(folder, "release", "spec.toml", *where, "--answers", "beside/a.csv")
+    monkeypatch.undo()
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("error: file=beside/a.csv cannot be written")
+    place = f"whole in {out}/release.json" if out else "printed here whole: save it as release.json"
+    assert f"the release is {place}, and `lownoise answers " in last
+    if out is None:
+        (folder / "release.json").write_text(done.stdout)
+    command = re.search("`lownoise (answers .* )FILE`", last)[1].split()
+    again = run(folder, *command, "a.csv", "--decimal", ",")
+    assert (again.returncode, again.stdout) == (0, "Answers: a.csv\n")
+    found = pd.read_csv(folder / "a.csv", sep=";", decimal=",")
+    np.testing.assert_array_equal(found["estimate"], kept[0].to_pandas()["estimate"])
+    refused(run(folder, *command, "a.csv"), "a.csv exists; give a new file")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a file that is full")

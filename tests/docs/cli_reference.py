@@ -12,6 +12,8 @@ COMMANDS = (
     ("size-for",),
     ("release",),
     ("together",),
+    ("change",),
+    ("answers",),
     ("stream",),
     ("verify",),
     ("marginal",),

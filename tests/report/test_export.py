@@ -18,7 +18,8 @@ import pytest
 from tests.command_line import run
 
 import lownoise as ln
-from lownoise.errors import FileError, PlanError
+from lownoise.engines.opening import rows_of
+from lownoise.errors import FileError, PlanError, TableError
 from lownoise.release import answer_table
 from lownoise.release.answer_table import AnswerColumn, AnswerTable, label_of
 
@@ -372,3 +373,38 @@ def test_a_command_writes_the_answers_it_paid_for(form, tmp_path):
     estimate = json.loads(done.stdout)["derived"]["estimate"]
     assert [row[1] for row in read(tmp_path / f"x{form}")[1]][-len(estimate) :] == estimate
     assert all(math.isfinite(v) for v in estimate)
+
+
+@pytest.mark.parametrize("separator", [None, ";", "\t", "|"])
+@pytest.mark.parametrize("kind", ["groups", "means"])
+def test_a_dialect_is_read_back_to_every_digit_and_runs_no_cell(kind, separator, tmp_path):
+    """By what reads tables here under the same words, and by pandas."""
+    own, dialect = released(kind), {"separator": separator, "decimal": ","}
+    own.export(tmp_path / "x.csv", **dialect)
+    known, text = own.to_pandas(), (tmp_path / "x.csv").read_text()
+    between = separator or ";"
+    read_again = pd.read_csv(tmp_path / "x.csv", sep=between, decimal=",", dtype={"sex": str})
+    assert [label_of(name) for name in read_again] == list(known)
+    assert read_again.iloc[:, -4:].equals(known.iloc[:, -4:])
+    texts = [c for c in known if known[c].dtype == object]
+    assert read_again[texts].map(label_of).equals(known[texts])
+    assert "." not in re.sub(r'"[^"]*"', "", text)
+    assert not any(re.match("[=+@]", c) for line in text.splitlines() for c in line.split(between))
+    numbers = list(known.columns[-4:])
+    rows = rows_of(numbers, ln.Table(tmp_path / "x.csv", separator=between, decimal=","))
+    np.testing.assert_array_equal(np.vstack(list(rows)), known[numbers])
+
+
+def test_a_dialect_that_is_none_is_refused_before_anything_is_written(tmp_path):
+    own = released("groups")
+    for given, said in (
+        ({"decimal": "x"}, "decimal='x'"),
+        ({"separator": "x"}, "separator='x' stands between no fields"),
+        ({"separator": ",", "decimal": ","}, "are one letter"),
+    ):
+        with pytest.raises(TableError, match=said):
+            own.export(tmp_path / "x.csv", **given)
+    for form in (".json", ".parquet"):
+        with pytest.raises(FileError, match="separator and decimal are of CSV files"):
+            own.export(tmp_path / f"x{form}", decimal=",")
+    assert not list(tmp_path.iterdir())

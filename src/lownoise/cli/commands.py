@@ -10,16 +10,20 @@ import warnings
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Annotated, NoReturn, TextIO
+from typing import Annotated, Any, NoReturn, TextIO
 
 import typer
 from typer.main import get_command
 
 from lownoise.cli.accounts import ledger_app
+from lownoise.cli.change import answers, change
 from lownoise.cli.inverse import budget_for, size_for
 from lownoise.cli.local import local_app
 from lownoise.cli.output import (
+    AnswersFile,
+    Decimal,
     Engine,
+    Separator,
     claimed,
     deliver,
     deliver_tables,
@@ -182,6 +186,8 @@ def release(
         Path | None,
         typer.Option(help="A new file for all answers as a table: .csv, .parquet or .json."),
     ] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
     as_json: _Json = False,
 ) -> None:
     """Read the table, spend from the ledger, and print the private answers.
@@ -190,7 +196,6 @@ def release(
     `lownoise plan` and the report say.
     """
     from lownoise.planning import Plan
-    from lownoise.release.answer_table import form_of
     from lownoise.release.progress import ProgressBar
     from lownoise.report.answers import check
     from lownoise.spec import read_spec
@@ -203,8 +208,9 @@ def release(
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     if read.question.kind == "marginals" and out is None:
         raise FileError("out is missing; marginals are released to a folder: give --out DIR")
-    if answers is not None:
-        form_of(answers)  # refused before anything is spent
+    file = None if answers is None else AnswersFile(answers, separator, decimal)
+    if file is not None:
+        file.check()
     with solving("fitting the noise") as progress:
         made = read.plan(progress)
     assert isinstance(made, Plan)  # noqa: S101 (streams do not come here)
@@ -216,16 +222,18 @@ def release(
     if out is not None and made.terms.view.folder:
         with claimed(*beside, _NEW_ANSWERS), explained(), ProgressBar() as bar:
             tables = made.release(table, account, path=out, progress=bar)
-            deliver_tables(tables, out, account, as_json=as_json, answers=answers)
+            deliver_tables(tables, out, account, as_json=as_json, answers=file)
         return
     with claimed(out, ("release.json", "report.html")), claimed(*beside, _NEW_ANSWERS):
         with explained(), ProgressBar() as bar:
             answer = made.release(table, account, progress=bar)
-        deliver(answer, out, account, as_json=as_json, answers=answers)
+        deliver(answer, out, account, as_json=as_json, answers=file)
 
 
 app.command()(stream)
 app.command()(together)
+app.command()(change)
+app.command()(answers)
 
 
 @app.command()
@@ -269,6 +277,8 @@ def marginal(
     level: Annotated[float, typer.Option(help="The chance that an interval covers.")] = 0.95,
     out: Annotated[Path | None, typer.Option(help="A new file: .parquet, .json, or CSV.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, every digit.")] = False,
+    separator: Separator = None,
+    decimal: Decimal = ".",
 ) -> None:
     """Print the released counts by some attributes, each with its interval. Spends nothing."""
     from lownoise import report
@@ -278,17 +288,18 @@ def marginal(
     answer = Release.load(folder.parent if folder.is_file() else folder)
     if view_of(answer).takes != "marginals":
         raise FileError(
-            f"folder={folder} has no marginals; all answers are in its report.html, and "
-            "ln.Release.load(folder).export(file) writes them"
+            f"folder={folder} has no marginals; all answers are in its report.html, and `lownoise "
+            f"answers {folder} FILE` writes them"
         )
-    chosen = tuple(names or ())
+    chosen: Any = tuple(names or ())
+    dialect: Any = {"separator": separator, "decimal": decimal}
     if out is not None:
         with claimed(out.parent, (out.name,)):
             typed = out.suffix.lower() in (".parquet", ".json")
             write_table = report.export if typed else report.write_csv
-            write_table(answer, out, marginal=chosen, level=level)
+            write_table(answer, out, marginal=chosen, level=level, **dialect)
     elif as_csv:
-        report.write_csv(answer, sys.stdout, marginal=chosen, level=level)
+        report.write_csv(answer, sys.stdout, marginal=chosen, level=level, **dialect)
     else:
         found = report.sections(answer, marginal=chosen, level=level)
         show_report([s for s in found if s.name == "answers"], rows=1000)

@@ -7,11 +7,12 @@ import math
 import os
 import sys
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, final
 
 import typer
 
-from lownoise.errors import FileError, LedgerError, path_of
+from lownoise.errors import FileError, LedgerError, LownoiseError, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from lownoise.engines.tables import Table
     from lownoise.privacy import Ledger
+    from lownoise.release.readable import Exported
     from lownoise.release.release import Release
     from lownoise.report.parts import Section
     from lownoise.solvers import Progress
@@ -27,6 +29,57 @@ if TYPE_CHECKING:
 _RELEASED = ("head", "answers", "cost")  # of a report; the other sections are as the plan's
 
 Engine = Annotated[str | None, typer.Option(help="What reads the table: duckdb or spark.")]
+Separator = Annotated[
+    str | None,
+    typer.Option(help="Between cells of a CSV file that is written: , ; | : or a tab."),
+]
+Decimal = Annotated[
+    str, typer.Option(help='Before decimals there: "." or ",", which has ";" between cells.')
+]
+
+
+@final
+@dataclass(frozen=True)
+class AnswersFile:
+    """A file of answers beside a release, in the dialect that it is written in."""
+
+    path: Path
+    separator: str | None = None
+    decimal: str = "."
+
+    def check(self) -> None:
+        """Refuse an ending or a dialect that is not written, before anything is spent.
+
+        Raises:
+            FileError, TableError: the same.
+        """
+        from lownoise.release.answer_table import form_of
+
+        form_of(self.path, self.separator, self.decimal)
+
+    def write(self, release: Exported, kept: Path | None) -> None:
+        """Write the answers; where that fails, say where their release is and how to go on.
+
+        Args:
+            release: what was released, and is whole.
+            kept: where it is; None where it is printed.
+
+        Raises:
+            FileError: where they cannot be written.
+        """
+        try:
+            release.export(self.path, separator=self.separator, decimal=self.decimal)
+        except (LownoiseError, OSError) as error:
+            said = str(error)
+            if isinstance(error, OSError):
+                said = f"file={self.path} cannot be written ({error.strerror})"
+            file, where = "release.json", "printed here whole: save it as release.json"
+            if kept is not None:
+                file, where = str(kept), f"whole in {kept}"
+            raise FileError(
+                f"{said}; the release is {where}, and `lownoise answers {file} FILE` writes its "
+                "answers without spending again"
+            ) from None
 
 
 def write(path: Path, text: str) -> None:
@@ -153,17 +206,19 @@ def deliver(
     account: Ledger | None,
     *,
     as_json: bool,
-    answers: Path | None = None,
+    answers: AnswersFile | None = None,
 ) -> None:
-    """Write and print a release; where that fails it is printed whole, for it is paid for."""
+    """Write and print a release; where it cannot be kept it is printed whole: it is paid for."""
     from lownoise import report
 
+    kept = None
     try:
-        if answers is not None:
-            answer.export(answers)
         if out is not None:
             answer.save(out / "release.json")
+            kept = out / "release.json"
             write(out / "report.html", report.render_html(report.sections(answer)))
+        if answers is not None:
+            answers.write(answer, kept)
         if as_json:
             print(answer.to_json(), end="")  # noqa: T201
         else:
@@ -171,13 +226,14 @@ def deliver(
         sys.stdout.flush()
     except BaseException as error:  # an OSError is of standard output, as files have refusals
         place = sys.stderr if isinstance(error, OSError) else sys.stdout
-        print(answer.to_json(), end="", file=place)
+        if kept is None:
+            print(answer.to_json(), end="", file=place)
         raise
     if as_json:
         return
     show_account(account)
     if answers is not None:
-        show(f"Answers: {answers}")
+        show(f"Answers: {answers.path}")
     if out is not None:
         show(f"Release: {out / 'release.json'}")
         show(f"Report: {out / 'report.html'}")
@@ -189,15 +245,15 @@ def deliver_tables(
     account: Ledger | None,
     *,
     as_json: bool,
-    answers: Path | None,
+    answers: AnswersFile | None,
 ) -> None:
     """Report a release that is already whole in its folder, and say so where that fails."""
     from lownoise import report
     from lownoise.release import folders
 
+    if answers is not None:
+        answers.write(answer, out)
     try:
-        if answers is not None:
-            answer.export(answers)
         write(out / "report.html", report.render_html(report.sections(answer)))
         if as_json:
             print(folders.read_document(out), end="")  # noqa: T201
@@ -205,7 +261,7 @@ def deliver_tables(
             show_release(answer)
             show_account(account)
             if answers is not None:
-                show(f"Answers: {answers}")
+                show(f"Answers: {answers.path}")
             show(f"Release: {out}, every marginal by `lownoise marginal {out} NAME…`")
             show(f"Report: {out / 'report.html'}")
     except BaseException:

@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lownoise.cli.output import (
+    AnswersFile,
+    Decimal,
     Engine,
+    Separator,
     claimed,
     explained,
     show,
@@ -46,6 +50,8 @@ def together(
             ".parquet or .json."
         ),
     ] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
 ) -> None:
     """Plan several questions on one budget and, with --out, release them: one entry pays."""
     from lownoise import report
@@ -59,7 +65,8 @@ def together(
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     with working("fitting the noise"):
         made = read.plan()
-    beside = _answers_of(made, out, answers)
+    file = None if answers is None else AnswersFile(answers, separator, decimal)
+    beside = _answers_of(made, out, file)
     if out is None:
         show(str(made))
         for names, plan in once(made.plans).items():
@@ -69,7 +76,7 @@ def together(
     if out.exists():
         raise FileError(f"folder={out} exists; give --out a new folder")
     account = read.account()
-    files_beside = tuple(own.name for own in beside.values())
+    files_beside = tuple(own.path.name for own in beside.values())
     claims = claimed(answers and answers.parent, files_beside, "--answers a new file")
     with claimed(out, ()), claims:  # made before anything is spent
         with explained(), ProgressBar() as bar:
@@ -79,17 +86,20 @@ def together(
         except BaseException:
             _keep(found)
             raise
-        for names, file in beside.items():  # the releases are whole in their folder
-            found[names[0]].export(file)
+        places = {}
+        for number, (names, own) in enumerate(once(found.releases).items(), start=1):
+            places[names] = place_of(number, names, folder=own.terms.view.folder)
+        for names, own_file in beside.items():  # the releases are whole in their folder
+            own_file.write(found[names[0]], out / places[names])
     show(str(made))
     files = []
-    for number, (names, own) in enumerate(once(found.releases).items(), start=1):
+    for names, own in once(found.releases).items():
         show(f"\n{', '.join(names)}\n")
         show_release(own)
-        place = place_of(number, names, folder=own.terms.view.folder)
+        place = places[names]
         page = out / f"{place.removesuffix('.json')}.html"
         write(page, report.render_html(report.sections(own)))
-        also = [str(file) for own_names, file in beside.items() if own_names == names]
+        also = [str(file.path) for own_names, file in beside.items() if own_names == names]
         files.append(f"{', '.join(names)}: {', '.join([place, page.name, *also])}")
     show("")
     show_account(account)
@@ -97,23 +107,25 @@ def together(
 
 
 def _answers_of(
-    made: JointPlan, out: Path | None, answers: Path | None
-) -> dict[tuple[str, ...], Path]:
+    made: JointPlan, out: Path | None, answers: AnswersFile | None
+) -> dict[tuple[str, ...], AnswersFile]:
     """Return the file of each question's answers, refused before anything is spent."""
-    from lownoise.release.answer_table import form_of
     from lownoise.release.members import once, place_of
     from lownoise.report.answers import check
 
     if answers is None:
         return {}
-    form_of(answers)
+    answers.check()
     if out is None:
-        raise FileError(f"answers={answers} needs a release, which a plan is not; give --out DIR")
+        raise FileError(
+            f"answers={answers.path} needs a release, which a plan is not; give --out DIR"
+        )
     found = {}
     for number, (names, own) in enumerate(once(made.plans).items(), start=1):
         check(own)
         place = place_of(number, names, folder=True)
-        found[names] = answers.with_name(f"{answers.stem}-{place}{answers.suffix}")
+        path = answers.path.with_name(f"{answers.path.stem}-{place}{answers.path.suffix}")
+        found[names] = replace(answers, path=path)
     return found
 
 

@@ -201,7 +201,14 @@ class LocalEstimate(Shown):
         }
         return DataFrame(columns, index=list(self.names))
 
-    def export(self, path: str | PathLike[str], *, level: float = 0.95) -> None:
+    def export(
+        self,
+        path: str | PathLike[str],
+        *,
+        level: float = 0.95,
+        separator: str | None = None,
+        decimal: str = ".",
+    ) -> None:
         """Write the answers as a table, as `Release.export` does: .csv, .parquet or .json.
 
         Raises:
@@ -214,7 +221,7 @@ class LocalEstimate(Shown):
             (self.estimate, low, high, self.standard_deviation),
             called=("answer", "estimate", "the answer’s unit"),
             chance=f"about {level:g}",
-        ).export(path)
+        ).export(path, separator=separator, decimal=decimal)
 
     @property
     def _sums(self) -> Any:  # noqa: ANN401 (Python integers)

@@ -128,15 +128,24 @@ class AnswerTable:
         """
         return frame({own.name: own.cells for own in self.columns})
 
-    def export(self, path: str | PathLike[str]) -> None:
+    def export(
+        self, path: str | PathLike[str], *, separator: str | None = None, decimal: str = "."
+    ) -> None:
         """Write it in the form that the path's ending says, all of it or nothing.
+
+        Args:
+            path: of the file.
+            separator: of CSV, as that of `lownoise.Table`: by default a comma, or a semicolon where
+                that stands before decimals.
+            decimal: of CSV, what stands before the decimals of numbers: "." or ",".
 
         Raises:
             FileError: where the ending is another, or the file cannot be written.
+            TableError: where `lownoise.Table` would read no such file.
         """
-        write = _FORMS[form_of(path)]
+        write = _FORMS[form_of(path, separator, decimal)]
         with codec.drafted(path) as draft:
-            write(draft, self)
+            write(draft, self, separator, decimal)
 
     def __str__(self) -> str:
         """Return its first rows in columns of text, six digits of each number."""
@@ -153,12 +162,22 @@ class AnswerTable:
             lines.append(f"and {rest:,} more rows, which to_pandas() and export(file) have")
         return "\n".join(lines)
 
-    def csv(self) -> Iterator[str]:
-        """Yield its lines as CSV without formulas; numbers stay numbers, every digit."""
-        yield ",".join(_cell(own.name) for own in self.columns) + "\n"
+    def csv(self, separator: str | None = None, decimal: str = ".") -> Iterator[str]:
+        """Yield its lines as CSV without formulas; numbers stay numbers, every digit.
+
+        Args:
+            separator: as of `export`.
+            decimal: as of `export`.
+        """
+        between = separator or (";" if decimal == "," else ",")
+        yield between.join(_cell(own.name) for own in self.columns) + "\n"
         cell = lru_cache(1 << 16)(_cell)
+
+        def spelled(own: object) -> str:
+            return cell(own) if isinstance(own, str) else repr(own).replace(".", decimal)
+
         for row in self._rows():
-            yield ",".join([cell(c) if isinstance(c, str) else repr(c) for c in row]) + "\n"
+            yield between.join(map(spelled, row)) + "\n"
 
     def json(self) -> Iterator[str]:
         """Yield its lines as JSON: the data dictionary, then a list a row; no number is null."""
@@ -208,13 +227,15 @@ class AbstractTabular(ABC):
         """
         return self.table().to_pandas()
 
-    def export(self, path: str | PathLike[str]) -> None:
+    def export(
+        self, path: str | PathLike[str], *, separator: str | None = None, decimal: str = "."
+    ) -> None:
         """Write it as `Release.export` does: a .csv, .parquet or .json file, all of it or nothing.
 
         Raises:
-            FileError: where the ending is another, or the file cannot be written.
+            FileError, TableError: as that.
         """
-        self.table().export(path)
+        self.table().export(path, separator=separator, decimal=decimal)
 
 
 def _printed(cell: object) -> str:
@@ -236,27 +257,39 @@ def ends_of(what: str, chance: str) -> dict[str, str]:
     return {"low": f"the lower {covers}", "high": f"the upper {covers}"}
 
 
-def form_of(path: str | PathLike[str]) -> str:
+def form_of(path: str | PathLike[str], separator: str | None = None, decimal: str = ".") -> str:
     """Return the ending of a table's path.
 
+    Args:
+        path: of the table.
+        separator: as of `AnswerTable.export`.
+        decimal: as of `AnswerTable.export`.
+
     Raises:
-        FileError: where it is none that is written.
+        FileError: where it is none that is written, or has no such dialect.
+        TableError: where no file of text has.
     """
     ending = path_of(path).suffix.lower()
     if ending not in _FORMS:
         raise FileError(f"file={path} has an unknown ending; give {', '.join(_FORMS)}")
+    if (separator, decimal) != (None, "."):
+        from lownoise.engines.tables import Table
+
+        Table("answers.csv", separator=separator, decimal=decimal)
+        if ending != ".csv":
+            raise FileError("separator and decimal are of CSV files; leave them out")
     return ending
 
 
-def _to_csv(draft: IO[bytes], table: AnswerTable) -> None:
-    draft.writelines(line.encode() for line in table.csv())
+def _to_csv(draft: IO[bytes], table: AnswerTable, *dialect: Any) -> None:  # noqa: ANN401
+    draft.writelines(line.encode() for line in table.csv(*dialect))
 
 
-def _to_json(draft: IO[bytes], table: AnswerTable) -> None:
+def _to_json(draft: IO[bytes], table: AnswerTable, *_: object) -> None:
     draft.writelines(line.encode() for line in table.json())
 
 
-def _to_parquet(draft: IO[bytes], table: AnswerTable) -> None:
+def _to_parquet(draft: IO[bytes], table: AnswerTable, *_: object) -> None:
     import pyarrow.parquet as pq
 
     pq.write_table(table.arrow(), draft)

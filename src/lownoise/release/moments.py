@@ -272,14 +272,14 @@ class MomentAnswers(AbstractTabular):
         """
         return self.table(level).to_pandas()
 
-    def export(self, path: str | PathLike[str], *, level: float = 0.95) -> None:
-        """Write the same as `Release.export` does: a .csv, .parquet or .json file.
+    def export(self, path: str | PathLike[str], *, level: float = 0.95, **dialect: Any) -> None:  # noqa: ANN401
+        """Write the same as `Release.export` does, in its forms and dialects.
 
         Raises:
             PlanError: where the level is out of range.
             FileError: where the ending is another, or the file cannot be written.
         """
-        self.table(level).export(path)
+        self.table(level).export(path, **dialect)
 
     def table(self, level: float = 0.95) -> AnswerTable:
         """Return a row a pair of columns, as `to_pandas`."""

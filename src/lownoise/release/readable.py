@@ -84,7 +84,14 @@ class Readable(Shown):
 class Exported(Readable):
     """What has answers that are written to a file, too."""
 
-    def export(self, path: str | PathLike[str], *marginal: str, level: float = 0.95) -> None:
+    def export(
+        self,
+        path: str | PathLike[str],
+        *marginal: str,
+        level: float = 0.95,
+        separator: str | None = None,
+        decimal: str = ".",
+    ) -> None:
         """Write the answers of a release as a table: a .csv, .parquet or .json file, a row each.
 
         A spreadsheet runs no cell of the CSV as a formula; the others say of each column what it
@@ -94,14 +101,19 @@ class Exported(Readable):
             path: the file.
             marginal: as that of `to_pandas`.
             level: the chance with which each interval covers.
+            separator: of CSV, what stands between cells, as `lownoise.Table` has it: by default a
+                comma, or a semicolon where that stands before decimals.
+            decimal: of CSV, what stands before the decimals of numbers: "." or ",".
 
         Raises:
             PlanError: where there are no answers yet.
+            TableError: where the dialect is none.
             QuestionError: where the marginal does not follow from what was released.
             FileError: where the ending is another, or the file cannot be written.
         """
         report = import_module("lownoise.report")
-        report.export(self, path, marginal=marginal or None, level=level)
+        dialect: Any = {"separator": separator, "decimal": decimal}
+        report.export(self, path, marginal=marginal or None, level=level, **dialect)
 
 
 class Guaranteed(Exported):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.release.change import Change
     from lownoise.release.distributions import Cumulative, Quantile
     from lownoise.release.groups import GroupTable
     from lownoise.release.marginals import Cell
@@ -146,9 +147,8 @@ class Release(Guaranteed):
             PlanError: where `level` is not between 0 and 1, or the question was no mean.
         """
         question = self._means
-        return (
-            self.interval(level) if self.terms.size is not None else self._ratios(question, level)
-        )
+        public = self.terms.size is not None
+        return self.interval(level) if public else self._ratios(question, level)
 
     def simultaneous_mean_interval(self, level: float = 0.95) -> Vector:
         """Return intervals that cover all columns' means together, shape (d, 2): lower, upper.
@@ -171,8 +171,8 @@ class Release(Guaranteed):
     @property
     def ratios(self) -> Ratios:
         """What means are made of, about the center: the sums, and the count that is private."""
-        mechanism, _ = self.terms.mechanism, self._means
-        return Ratios.of(self.estimate, *mechanism.answer_scales(mechanism.totals.embed))
+        own, _ = self.terms.mechanism, self._means
+        return Ratios.of(self.estimate, *own.answer_scales(own.totals.embed))
 
     @property
     def moments(self) -> Any:  # noqa: ANN401 (`MomentAnswers`, or by groups `MomentGroups`)
@@ -358,6 +358,10 @@ class Release(Guaranteed):
             self, onto, norm=norm, rtol=rtol
         )
         return found
+
+    def __sub__(self, earlier: Release) -> Change:
+        """Return what answers changed by since an earlier release of the same question."""
+        return cast("Change", import_module("lownoise.release.change").Change(self, earlier))
 
     def derived(self) -> dict[str, Any]:
         """Return what follows from terms and integers, as JSON values: what a file states too."""

@@ -11,10 +11,11 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.questions import AbstractGrouped
 from lownoise.release import codec
-from lownoise.release.answer_table import AnswerTable
+from lownoise.release.answer_table import AnswerTable, form_of
+from lownoise.release.change import Change
 from lownoise.release.readable import frame
 from lownoise.report import margins
-from lownoise.report.sections import view_of
+from lownoise.report.sections import changed, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,8 @@ def write_csv(
     *,
     marginal: Sequence[str] | None = None,
     level: float = 0.95,
+    separator: str | None = None,
+    decimal: str = ".",
 ) -> None:
     """Write a release's answers as CSV, a row each: labels, number, interval, standard deviation.
 
@@ -52,13 +55,17 @@ def write_csv(
             columns; a number's column whose name one of them has taken ends in "_". All that were
             asked for by default, "(all)" where one is not split by an attribute.
         level: the chance with which each interval covers.
+        separator: what stands between cells, as `Release.export` has it.
+        decimal: what stands before decimals.
 
     Raises:
         QuestionError: where the marginal does not follow from what was released.
         PlanError: where `level` is not between 0 and 1, or it is no release.
+        TableError: where the dialect is none.
         FileError: where the path cannot be written.
     """
-    lines = _table(release, marginal, level).csv()
+    form_of("answers.csv", separator, decimal)
+    lines = _table(release, marginal, level).csv(separator, decimal)
     if hasattr(file, "writelines"):
         file.writelines(lines)
         return
@@ -72,6 +79,8 @@ def export(
     *,
     marginal: Sequence[str] | None = None,
     level: float = 0.95,
+    separator: str | None = None,
+    decimal: str = ".",
 ) -> None:
     """Write a release's answers as a table, a row each, in the form that the path's ending says.
 
@@ -85,12 +94,14 @@ def export(
         path: the file, which is replaced where it exists, but for a release, a ledger or a stream.
         marginal: as that of `write_csv`.
         level: the chance with which each interval covers.
+        separator: of CSV, as of `write_csv`.
+        decimal: of CSV, as of `write_csv`.
 
     Raises:
-        QuestionError, PlanError: as `write_csv`.
+        QuestionError, PlanError, TableError: as `write_csv`.
         FileError: where the ending is another, or the path cannot be written.
     """
-    _table(release, marginal, level).export(path)
+    _table(release, marginal, level).export(path, separator=separator, decimal=decimal)
 
 
 def check(plan: object) -> None:
@@ -128,15 +139,20 @@ def to_pandas(
         >>> to_pandas(plan)["standard_deviation"].round(6).tolist()
         [0.1]
     """
-    view = view_of(subject, marginal=marginal, level=level)
-    if view.release is None and view.last() is None:
-        return frame(view.noises())
+    if not isinstance(subject, Change):
+        view = view_of(subject, marginal=marginal, level=level)
+        if view.release is None and view.last() is None:
+            return frame(view.noises())
     return _table(subject, marginal, level).to_pandas()
 
 
 def _table(release: object, marginal: Sequence[str] | None, level: float) -> AnswerTable:
     """Return a row an answer: what it is, its number, its interval and its deviation."""
-    view: Any = view_of(release, marginal=marginal, level=level)
+    view: Any
+    if isinstance(release, Change):
+        view = changed(release, marginal=marginal, level=level)
+    else:
+        view = view_of(release, marginal=marginal, level=level)
     if view.release is None:
         found: AnswerTable | None = view.last()
         if found is None:

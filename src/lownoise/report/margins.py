@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.questions import Attribute, Marginals
+    from lownoise.report.changes import ChangeView
     from lownoise.report.groups import GroupsView
     from lownoise.report.marginals import MarginalsView
     from lownoise.report.parts import Part
@@ -28,7 +29,7 @@ _MOST_BESIDE = 120  # rows of tables beside the margin that is drawn
 _MOST_NAMED = 12
 
 
-def every(view: GroupsView | MarginalsView) -> tuple[tuple[str, ...], Iterator[Row]]:
+def every(view: GroupsView | MarginalsView | ChangeView) -> tuple[tuple[str, ...], Iterator[Row]]:
     """Return the rows of all margins as those of one table, and what their labels are called.
 
     Args:

@@ -17,9 +17,10 @@ from lownoise.learning import Evaluation, Learned, LearningPlan
 from lownoise.local_model.estimate import LocalEstimate
 from lownoise.planning import LocalPlan
 from lownoise.privacy import Ledger
+from lownoise.release.change import Change
 from lownoise.release.nearest import Projected
 from lownoise.release.verification import Verification
-from lownoise.report import learning, local, records, spelling
+from lownoise.report import changes, learning, local, records, spelling
 from lownoise.report.parts import (
     Caution,
     Chart,
@@ -70,8 +71,9 @@ def sections(
     """Return what a report of anything says; `render_text` and `render_html` write it.
 
     Args:
-        subject: a plan, its `terms`, a release, a local plan or its estimate, a plan of learning or
-            what was learned, an enclosure, an audit, a verification or a ledger's account.
+        subject: a plan, its `terms`, a release, a change, a local plan or its estimate, a plan of
+            learning or what was learned, an enclosure, an audit, a verification or a ledger's
+            account.
         level: the chance with which each interval covers.
         marginal: of a release of marginals, the names of the attributes whose marginal is shown
             with its intervals; the first one-way marginal by default. Of means by groups those
@@ -93,6 +95,8 @@ def sections(
         >>> [section.name for section in sections(plan)]
         ['head', 'noise', 'compared', 'certificate', 'bound', 'cost', 'assumptions', 'making']
     """
+    if isinstance(subject, Change):
+        return changes.sections(changed(subject, level=level, marginal=marginal))
     if type(subject) in RECORDS:
         chosen: dict[str, Any] = {} if names is None else {"names": names}
         if type(subject) is LocalEstimate:
@@ -146,6 +150,14 @@ def view_of(
         by_rows=getattr(subject, "by_rows", None),
         chosen=subject.last if hasattr(subject, "last") else given.get(view.takes),
     )
+
+
+def changed(
+    subject: Change, *, level: float = 0.95, marginal: Sequence[str] | None = None
+) -> changes.ChangeView:
+    """Return what a change says of itself; arguments as of `sections`."""
+    view = view_of(subject.later, level=level, marginal=marginal)
+    return changes.ChangeView(change=subject, view=view, level=level, chosen=view.chosen)
 
 
 def noise_words(view: AbstractView) -> AbstractNoiseWords:
@@ -275,7 +287,7 @@ def line(subject: object) -> str:
         >>> line(plan)
         '<Plan: 1 mean of 1,000 rows, planned under 0.5-zCDP; error 0.100>'
     """
-    if type(subject) in RECORDS:
+    if type(subject) in RECORDS or isinstance(subject, Change):
         return f"<{type(subject).__name__}: {_quick(subject)[0].title.removesuffix('.')}>"
     view = view_of(subject)
     said = headline(view).removesuffix(".")
