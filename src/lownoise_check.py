@@ -1895,7 +1895,9 @@ def result(file: File) -> tuple[int, list[str]]:  # the exit status, and lines t
     return status, [*(f"{('holds', 'FALSE', 'open ')[own]}  {what}" for own, what in file.found), said]
 def decide(text: str) -> tuple[int, list[str]]:  # the exit status of a file's text, and lines that say why
     return result(examined(text))
-def content(path: Path) -> str:  # of a file, no longer than what is read
+def content(path: Path, named: bool = False) -> str:  # of a file, no longer than what is read; a pipe only where it is named
+    if not (named or path.is_file()):
+        raise FileNotFoundError(path)
     with path.open(encoding="utf-8") as file:
         return file.read(LONGEST + 1)
 def check_together(file: File, folder: Path) -> None:  # a folder of plans or releases that share a budget
@@ -1924,7 +1926,7 @@ def main() -> None:  # the command line: one file, or a folder of them
         if (path / TOGETHER).is_file():
             status, lines = result(tried(File(), lambda file: check_together(file, path)))
         else:
-            status, lines = decide(content(path / RELEASE if path.is_dir() else path))
+            status, lines = decide(content(path / RELEASE) if path.is_dir() else content(path, named=True))
     except UnicodeDecodeError:
         status, lines = UNREAD, [f"{path} is no text; give the plan.json of `lownoise plan SPEC --out DIR`, or verify a stream's own file by `lownoise verify FILE`"]
     except (OSError, ValueError, IndexError):

@@ -2,6 +2,7 @@
 """The checker is one file: it imports Python's own library alone, and runs where it is copied."""
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -86,3 +87,21 @@ def test_what_is_no_file_of_ours_is_refused(text, status):
     found, lines = checker.decide(text)
     assert found == status, lines
     assert "\n" not in lines[-1]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_read_where_it_is_named_and_not_waited_for_in_a_folder(
+    tmp_path, monkeypatch, capsys
+):
+    pipe = tmp_path / "release.json"
+    os.mkfifo(pipe)
+    write = "import sys; open(sys.argv[1], 'w').write(sys.argv[2])"
+    writer = subprocess.Popen([sys.executable, "-c", write, pipe, mean(*MEANS[0])])
+    for path, status in ((pipe, HOLDS), (tmp_path, UNREAD)):
+        monkeypatch.setattr(sys, "argv", ["lownoise-check", str(path)])
+        with pytest.raises(SystemExit) as ended:
+            checker.main()
+        assert ended.value.code == status
+        monkeypatch.setattr(Path, "open", lambda *_, **__: pytest.fail("read"))
+    assert not writer.wait()
+    assert capsys.readouterr().err.startswith("usage: ")
