@@ -298,6 +298,20 @@ def test_intervals_of_sums_cover_by_their_law_and_hardly_more(scale, level):
     assert one == 0 or float(chance(at, scale) @ (np.abs(at) < one)) < level
 
 
+@pytest.mark.parametrize("outside", [1e-5, 1e-6, 2e-7, 1e-7, 1e-9, 1e-12])
+@pytest.mark.parametrize("scale", [0.2, 1.0, 4.0])
+def test_intervals_of_chances_that_no_grid_tells_are_of_their_bound(scale, outside):
+    """Of 20 numbers: they cover by the law, a convolution, and are no wider than Chernoff's."""
+    at = np.arange(-700, 701)
+    law = one = chance(at, scale)
+    for _ in range(19):
+        law = np.convolve(law, one, mode="same")
+    found = geometric_quantile(*np.array([[1.0], [scale], [20.0]]), 1 - outside)
+    parts = Parts(GeometricNoise, *np.array([[1.0], [scale], [20.0]]))
+    assert 2 * float(law[at > found + 1e-9].sum()) <= outside
+    assert found <= sum_bound(parts, outside) * (1 + 1e-6)
+
+
 @pytest.mark.parametrize("scale", [0.2, 1.0, 4.0])
 def test_bounds_of_small_chances_are_hardly_wider_than_they_must_be(scale):
     """Of z₁ + z₂ + z₃, whose chances to be far are sums of a law without end: by its own tail."""

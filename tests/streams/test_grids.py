@@ -186,6 +186,9 @@ def test_a_value_between_two_counts_as_the_nearest():
         (([0.1], [0.7], [0.2]), [0.1, 0.3, 0.5, 0.7]),
         (([0], [1], 1 / 3), [0, 1 / 3, 2 / 3, 1]),
         (([5], [5]), [5]),
+        (([0], [1], np.array(0.5)), [0, 0.5, 1]),
+        (([0], [3e23], 1e23), [0, 1e23, 2e23, 3e23]),  # 3·10^23 is no three floats of 10^23
+        (([2.0**40 - 1], [2.0**40]), [2**40 - 1, 2**40]),
     ],
 )
 def test_a_grid_lists_all_its_values(given, points):
@@ -201,7 +204,11 @@ def test_a_grid_of_several_numbers_lists_all_pairs():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (([0], [1], 0.3), "Grid.upper[0]=1 is 3.33333 times Grid.spacing[0]=0.3 above"),
+        (([0], [1], 0.3), "Grid.upper[0]=1 is 3.3333333333333335 times Grid.spacing[0]=0.3"),
+        (([0], [1234570], 7), "Grid.lower[0]=0; give 1234569.0"),  # 1.23457e+06 is what was given
+        (([0], [1], np.float32(0.1)), "spacing[0]=0.10000000149011612 above"),  # and not 10 × 0.1
+        (([1e16], [1e16 + 10]), "Grid.spacing[0]=1 is less than 2^-40 of 1.000000000000001e+16"),
+        (([-1e12], [1 - 1e12], 1e-4), "Grid.spacing[0]=0.0001 is less than 2^-40 of -1e+12, where"),
         (([0, 0], [1, 1.05], 0.1), "above Grid.lower[1]=0; give 1"),
         (([1], [0]), "Grid.lower[0]=1 exceeds Grid.upper[0]=0; swap them"),
         (([0], [1], 0), "Grid.spacing[0]=0 is not above 0"),

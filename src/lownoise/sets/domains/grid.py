@@ -32,6 +32,7 @@ _MOST_POINTS = 1 << 18
 _MOST_MULTIPLES = 1 << 24
 _MOST_DIGITS, _MOST_SPELLED = 6, 15  # of a denominator, and of a decimal
 _EXACT = 2.0**53
+_FARTHEST = 2.0**40  # times what values are apart by: beyond it floats are no such values
 
 
 def multiples(numbers: Vector) -> tuple[Fraction, Integers] | None:
@@ -70,13 +71,20 @@ def multiples(numbers: Vector) -> tuple[Fraction, Integers] | None:
 
 def _spelled(number: float) -> Fraction:
     """Return the fraction of fewest digits that a float is nearly."""
-    exact = Fraction(number)
+    exact, shortest = Fraction(number), Decimal(repr(number))
+    short = len(shortest.as_tuple().digits) <= _MOST_SPELLED
+    if short and abs(number) >= _EXACT:  # 10^23 is no float, and all floats there are whole
+        return Fraction(shortest)
     for digits in range(_MOST_DIGITS + 1):
         found = exact.limit_denominator(10**digits)
         if abs(found - exact) <= abs(exact) * Fraction(SAME) / 2:
             return found
-    shortest = Decimal(repr(number))
-    return Fraction(shortest) if len(shortest.as_tuple().digits) <= _MOST_SPELLED else exact
+    return Fraction(shortest) if short else exact
+
+
+def _said(number: float) -> str:
+    """Return a number as a message says it: in few digits where these are all that it has."""
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)
 
 
 @DOMAINS.constructor
@@ -96,7 +104,8 @@ def Grid(  # noqa: N802
 
     Raises:
         DomainError: where a number is out of range, `upper` is not so many times `spacing` above
-            `lower`, or there are more than 2^18 values, of all coordinates together.
+            `lower`, one is more than 2^40 times `spacing` from 0, or there are more than 2^18
+            values, of all coordinates together.
 
     Examples:
         >>> Grid([0], [1], 0.1).points.ravel()
@@ -109,7 +118,7 @@ def Grid(  # noqa: N802
         for name, given in (("lower", lower), ("upper", upper))
     )
     own: Any = 1.0 if spacing is None else spacing
-    listed = own if isinstance(own, (list, tuple, np.ndarray)) else [own]
+    listed = own if isinstance(own, (list, tuple)) or getattr(own, "ndim", 0) else [own]
     wide = vector(listed, field="Grid.spacing", error=DomainError)
     if wide.size == 1:
         wide = np.full(low.size, wide[0])
@@ -121,23 +130,31 @@ def Grid(  # noqa: N802
     axes, count = [], 1
     for i, (a, b, s) in enumerate(zip(low.tolist(), high.tolist(), wide.tolist(), strict=True)):
         if a > b:
-            raise DomainError(f"Grid.lower[{i}]={a:g} exceeds Grid.upper[{i}]={b:g}; swap them")
+            raise DomainError(
+                f"Grid.lower[{i}]={_said(a)} exceeds Grid.upper[{i}]={_said(b)}; swap them"
+            )
         if not s > 0:
             raise DomainError(
-                f"Grid.spacing[{i}]={s:g} is not above 0; give how far values are apart"
+                f"Grid.spacing[{i}]={_said(s)} is not above 0; give how far values are apart"
+            )
+        if max(abs(a), abs(b)) > _FARTHEST * s:
+            raise DomainError(
+                f"Grid.spacing[{i}]={_said(s)} is less than 2^-40 of {_said(max(a, b, key=abs))}, "
+                "where floats are no such values; subtract a public number from all"
             )
         start, apart = _spelled(a), _spelled(s)
         whole = (_spelled(b) - start) / apart
         count *= math.floor(whole) + 1
         if count > _MOST_POINTS:
             raise DomainError(
-                f"Grid has more than 2^18 values from {a:g} to {b:g}, {s:g} apart; give a larger "
-                "spacing, or ln.Box where values need not be whole"
+                f"Grid has more than 2^18 values from {_said(a)} to {_said(b)}, {_said(s)} apart; "
+                "give a larger spacing, or ln.Box where values need not be whole"
             )
         if whole.denominator != 1:
+            nearest = float(start + apart * math.floor(whole))
             raise DomainError(
-                f"Grid.upper[{i}]={b:g} is {float(whole):g} times Grid.spacing[{i}]={s:g} above "
-                f"Grid.lower[{i}]={a:g}; give {float(start + apart * math.floor(whole)):g}"
+                f"Grid.upper[{i}]={_said(b)} is {float(whole)!r} times Grid.spacing[{i}]="
+                f"{_said(s)} above Grid.lower[{i}]={_said(a)}; give {_said(nearest)}"
             )
         axes.append([float(start + apart * k) for k in range(whole.numerator + 1)])
     return Points(frozen(np.array(list(itertools.product(*axes)))))
