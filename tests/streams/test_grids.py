@@ -50,6 +50,26 @@ def test_every_fraction_of_few_digits_is_known_by_its_multiples():
         assert np.array_equal(found[1], times)
 
 
+def test_a_zero_that_floats_add_up_to_is_one():
+    """-0.3, -0.2, … in steps of 0.1 have 5e-17 in their middle, and whole noise all the same."""
+    values = np.arange(-0.3, 0.35, 0.1)
+    assert 0 < abs(values[3]) < 1e-16
+    unit, times = multiples(values)
+    assert unit == Fraction(1, 10)
+    assert times.tolist() == [-3, -2, -1, 0, 1, 2, 3]
+    stream = ln.stream(
+        ln.Prefix(4),
+        budget=ln.pure_dp(40.0),
+        domain=ln.Points(values[:, None]),
+        relation=ln.Box([-0.1], [0.1]),
+    )
+    mechanism = stream.terms.mechanism
+    assert stream.terms.name == "geometric"
+    codes = mechanism.coding.encode(values[:, None])[:, 0]
+    assert np.array_equal(np.diff(codes), np.full(6, mechanism.noise.spacing[0]))
+    assert ln.verify(stream.to_json())
+
+
 def test_what_has_no_step_in_common_has_none():
     assert multiples(np.array([0.0, 1.0, math.pi])) is None
     assert multiples(np.array([1e-9, 1.0])) is None  # 10^9 steps

@@ -326,7 +326,7 @@ class ListCoding(AbstractRecordCoding):
         off = rounding_slack(own.lower[kept], own.upper[kept], self.center[kept], self.step)
         if self._spelled is None:
             return off
-        # both points are what they spell but for 2^-50 of them, and a quotient for 2^-52
+        # both points are what they spell but for 2^-50 of the largest, and a quotient for 2^-52
         size = np.maximum(np.abs(own.lower[kept]), np.abs(own.upper[kept])) / self.step
         return frozen(np.where(off > 0, grown(off + 4 * SAME * size), 0.0))
 

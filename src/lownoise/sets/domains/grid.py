@@ -4,7 +4,7 @@
 Values such as 0.1 are no floats: what is listed is the float nearest to it, or a sum of such floats
 that is off in its last bits. So a listed number is taken for the fraction of few digits that it is
 nearest to, if that is within 2^-50 of it: 0.1, 0.30000000000000004 and 0.4 are 1, 3 and 4 tenths.
-Nothing but the public list says which.
+What is below 2^-50 of the largest is 0. Nothing but the public list says which.
 """
 
 from __future__ import annotations
@@ -53,8 +53,10 @@ def multiples(numbers: Vector) -> tuple[Fraction, Integers] | None:
         True
     """
     unit, found = Fraction(0), np.zeros(numbers.size)
-    size = np.abs(numbers)
-    most = Fraction(float(np.max(size, initial=0.0)))
+    largest = float(np.max(np.abs(numbers), initial=0.0))
+    # as 0.1 + 0.2 - 0.3 is: 6e-17, of which no other is a multiple
+    numbers = np.where(np.abs(numbers) > SAME * largest, numbers, 0.0)
+    size, most = np.abs(numbers), Fraction(largest)
     off = np.flatnonzero(size)
     while off.size:
         own = _spelled(float(numbers[off[0]]))
@@ -118,7 +120,7 @@ def Grid(  # noqa: N802
         for name, given in (("lower", lower), ("upper", upper))
     )
     own: Any = 1.0 if spacing is None else spacing
-    listed = own if isinstance(own, (list, tuple)) or getattr(own, "ndim", 0) else [own]
+    listed = own if isinstance(own, (list, tuple)) or getattr(own, "ndim", False) else [own]
     wide = vector(listed, field="Grid.spacing", error=DomainError)
     if wide.size == 1:
         wide = np.full(low.size, wide[0])
