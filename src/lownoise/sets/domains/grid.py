@@ -84,7 +84,7 @@ def _spelled(number: float) -> Fraction:
     return Fraction(shortest) if short else exact
 
 
-def _said(number: float) -> str:
+def _full(number: float) -> str:
     """Return a number as a message says it: in few digits where these are all that it has."""
     return f"{number:g}" if float(f"{number:g}") == number else repr(number)
 
@@ -133,15 +133,15 @@ def Grid(  # noqa: N802
     for i, (a, b, s) in enumerate(zip(low.tolist(), high.tolist(), wide.tolist(), strict=True)):
         if a > b:
             raise DomainError(
-                f"Grid.lower[{i}]={_said(a)} exceeds Grid.upper[{i}]={_said(b)}; swap them"
+                f"Grid.lower[{i}]={_full(a)} exceeds Grid.upper[{i}]={_full(b)}; swap them"
             )
         if not s > 0:
             raise DomainError(
-                f"Grid.spacing[{i}]={_said(s)} is not above 0; give how far values are apart"
+                f"Grid.spacing[{i}]={_full(s)} is not above 0; give how far values are apart"
             )
         if max(abs(a), abs(b)) > _FARTHEST * s:
             raise DomainError(
-                f"Grid.spacing[{i}]={_said(s)} is less than 2^-40 of {_said(max(a, b, key=abs))}, "
+                f"Grid.spacing[{i}]={_full(s)} is less than 2^-40 of {_full(max(a, b, key=abs))}, "
                 "where floats are no such values; subtract a public number from all"
             )
         start, apart = _spelled(a), _spelled(s)
@@ -149,14 +149,14 @@ def Grid(  # noqa: N802
         count *= math.floor(whole) + 1
         if count > _MOST_POINTS:
             raise DomainError(
-                f"Grid has more than 2^18 values from {_said(a)} to {_said(b)}, {_said(s)} apart; "
+                f"Grid has more than 2^18 values from {_full(a)} to {_full(b)}, {_full(s)} apart; "
                 "give a larger spacing, or ln.Box where values need not be whole"
             )
         if whole.denominator != 1:
             nearest = float(start + apart * math.floor(whole))
             raise DomainError(
-                f"Grid.upper[{i}]={_said(b)} is {float(whole)!r} times Grid.spacing[{i}]="
-                f"{_said(s)} above Grid.lower[{i}]={_said(a)}; give {_said(nearest)}"
+                f"Grid.upper[{i}]={_full(b)} is {float(whole)!r} times Grid.spacing[{i}]="
+                f"{_full(s)} above Grid.lower[{i}]={_full(a)}; give {_full(nearest)}"
             )
         axes.append([float(start + apart * k) for k in range(whole.numerator + 1)])
     return Points(frozen(np.array(list(itertools.product(*axes)))))
