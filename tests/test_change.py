@@ -248,12 +248,13 @@ def test_changes_of_ratios_cover_and_are_hardly_wider_than_their_noise(name):
     assert np.nanmedian(high - low) > usual
 
 
+@pytest.mark.parametrize("level", [0.5, LEVEL, 0.9999])
 @pytest.mark.parametrize("off", [(1, 1), (1, -1), (-1, 1), (-1, -1)], ids=str)
 @pytest.mark.parametrize("name", CASES)
-def test_every_noise_that_the_chance_allows_leaves_the_exact_change_inside(name, off):
+def test_every_noise_that_the_chance_allows_leaves_the_exact_change_inside(name, off, level):
     """On the edge of all that is said to hold with the chance: of strip, disc and both counts."""
     (mean, count), (mean2, count2), (wide, scale), beside, _ = CASES[name]
-    missed = 1 - LEVEL
+    missed = 1 - level
     z, r = (stats.norm.isf(missed * share / 2) for share in (0.9, 0.025))
     far = math.sqrt(-2 * math.log(0.05 * missed))
     strays = [math.sqrt(wide**2 - 2 * m * beside + (m * scale) ** 2) for m in (mean, mean2)]
@@ -268,7 +269,7 @@ def test_every_noise_that_the_chance_allows_leaves_the_exact_change_inside(name,
         seen = np.full(angles.size, n + 0.999 * side * r * scale)
         estimate = np.stack([own * seen + noise * stray, seen], axis=1)
         both.append(Ratios.of(estimate, np.array([wide, scale]), np.array([beside, scale**2])))
-    low, high = ratio_change(*both, LEVEL, WIDE)[:, 0].T
+    low, high = ratio_change(*both, level, WIDE)[:, 0].T
     known = ~np.isnan(low)
     assert np.all(low[known] <= mean - mean2)
     assert np.all(mean - mean2 <= high[known])
@@ -403,3 +404,41 @@ def test_the_command_prints_and_writes_it(tmp_path):
     refused(run(tmp_path, "change", "q1.json", "none.json"), "none.json")
     with pytest.raises(FileError):
         (both[1] - both[0]).export(tmp_path / "c.xls")
+
+
+MADE = """
+[question]
+kind = "marginals"
+relation = "add_remove"
+attributes = { x = 2 }
+way = 1
+[budget]
+rho = 0.5
+[data]
+path = "t.csv"
+"""
+ASIDE = "separator and decimal are of --answers; give it, or leave them out"
+
+
+def test_a_dialect_without_a_file_is_refused_before_anything_is_spent(tmp_path):
+    pd.DataFrame({"x": [0, 1, 1]}).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "made.toml").write_text(MADE)
+    release = ("release", "made.toml", "--out", "made")
+    for said in (("--decimal", ","), ("--separator", ";"), ("--decimal", "none")):
+        refused(run(tmp_path, *release, *said), ASIDE)
+    refused(run(tmp_path, *release, "--answers", "made/a.csv"), "answers=made/a.csv is in --out")
+    assert not (tmp_path / "made").exists()
+    assert run(tmp_path, *release, "--answers", "a.csv", "--decimal", ",").returncode == 0
+    assert (tmp_path / "a.csv").read_text().startswith('"x";"count";')
+    refused(run(tmp_path, "change", "made", "made", "--decimal", ","), ASIDE)
+    refused(run(tmp_path, "marginal", "made", "x", "--decimal", ","), "--out or --csv; give it")
+    assert ";" in run(tmp_path, "marginal", "made", "x", "--csv", "--decimal", ",").stdout
+
+
+def test_matrices_that_differ_are_named_without_their_bytes():
+    one, other = (
+        ln.plan(ln.Queries(rows, {"id": 4}), budget=ln.zcdp(1), relation="add_remove")
+        for rows in ([[1, 0, 0, 1]], [[1, 0, 1, 0.5]])
+    )
+    with pytest.raises(QuestionError, match=r"^question\.matrix has other numbers in the later"):
+        one.release(TABLE) - other.release(TABLE)

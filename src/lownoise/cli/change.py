@@ -36,11 +36,12 @@ def change(
     from lownoise import report
     from lownoise.release.release import Release
 
+    file = AnswersFile.of(answers, separator, decimal)
     now, then = map(Release.load, (later, earlier))
     found = now - then
     shown = report.sections(found, marginal=tuple(names or ()) or None, level=level)
-    if answers is not None:
-        _write(found, AnswersFile(answers, separator, decimal), names, level)
+    if file is not None:
+        _write(found, file, names, level)
     show_report(shown, rows=1000)
     if answers is not None:
         show(f"Answers: {answers}")
@@ -63,7 +64,6 @@ def answers(
 
 
 def _write(found: Any, file: AnswersFile, names: Sequence[str] | None, level: float) -> None:  # noqa: ANN401
-    file.check()
     said = {"level": level, "separator": file.separator, "decimal": file.decimal}
     with claimed(file.path.parent, (file.path.name,), "a new file"):
         found.export(file.path, *(names or ()), **said)

@@ -208,9 +208,7 @@ def release(
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     if read.question.kind == "marginals" and out is None:
         raise FileError("out is missing; marginals are released to a folder: give --out DIR")
-    file = None if answers is None else AnswersFile(answers, separator, decimal)
-    if file is not None:
-        file.check()
+    file = AnswersFile.of(answers, separator, decimal)
     with solving("fitting the noise") as progress:
         made = read.plan(progress)
     assert isinstance(made, Plan)  # noqa: S101 (streams do not come here)
@@ -220,6 +218,8 @@ def release(
         check(made)
         beside = answers.parent, (answers.name,)
     if out is not None and made.terms.view.folder:
+        if answers is not None and out.absolute() in answers.absolute().parents:
+            raise FileError(f"answers={answers} is in --out, a new folder; name a file elsewhere")
         with claimed(*beside, _NEW_ANSWERS), explained(), ProgressBar() as bar:
             tables = made.release(table, account, path=out, progress=bar)
             deliver_tables(tables, out, account, as_json=as_json, answers=file)
@@ -285,6 +285,8 @@ def marginal(
     from lownoise.release.release import Release
     from lownoise.report.sections import view_of
 
+    if out is None and not as_csv:
+        AnswersFile.of(None, separator, decimal, "--out or --csv")
     answer = Release.load(folder.parent if folder.is_file() else folder)
     if view_of(answer).takes != "marginals":
         raise FileError(

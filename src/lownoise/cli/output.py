@@ -47,15 +47,23 @@ class AnswersFile:
     separator: str | None = None
     decimal: str = "."
 
-    def check(self) -> None:
-        """Refuse an ending or a dialect that is not written, before anything is spent.
+    @classmethod
+    def of(
+        cls, path: Path | None, separator: str | None, decimal: str, option: str = "--answers"
+    ) -> AnswersFile | None:
+        """Return the file that was asked for, before anything is spent; None where none was.
 
         Raises:
-            FileError, TableError: the same.
+            FileError, TableError: where an ending or a dialect is not written, or is of no file.
         """
-        from lownoise.release.answer_table import form_of
+        if path is not None:
+            from lownoise.release.answer_table import form_of
 
-        form_of(self.path, self.separator, self.decimal)
+            form_of(path, separator, decimal)
+            return cls(path, separator, decimal)
+        if (separator, decimal) != (None, "."):
+            raise FileError(f"separator and decimal are of {option}; give it, or leave them out")
+        return None
 
     def write(self, release: Exported, kept: Path | None) -> None:
         """Write the answers; where that fails, say where their release is and how to go on.

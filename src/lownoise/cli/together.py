@@ -65,7 +65,7 @@ def together(
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     with working("fitting the noise"):
         made = read.plan()
-    file = None if answers is None else AnswersFile(answers, separator, decimal)
+    file = AnswersFile.of(answers, separator, decimal)
     beside = _answers_of(made, out, file)
     if out is None:
         show(str(made))
@@ -115,7 +115,6 @@ def _answers_of(
 
     if answers is None:
         return {}
-    answers.check()
     if out is None:
         raise FileError(
             f"answers={answers.path} needs a release, which a plan is not; give --out DIR"
