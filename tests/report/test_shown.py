@@ -133,6 +133,7 @@ SHOWN = {
     "OperatorNormBall": lambda _: [ln.OperatorNormBall(3, 4)],
     "Oracle": lambda _: [ln.Oracle(2, lambda *_: None, half_widths=[1, 1])],
     "OrderedBall": lambda _: [ln.OrderedBall(np.arange(60.0, 0, -1))],
+    "Grid": lambda _: [ln.Grid([0], [1], 0.1), ln.Grid([0, 0], [1, 100], [0.1, 1])],
     "Points": lambda _: [ln.Points(np.eye(3)), ln.Points(np.eye(300))],
     "SchattenBall": lambda _: [ln.SchattenBall(3, 4, order=1.0)],
     "Slab": lambda _: [ln.Slab([1.0, 1.0], 0.0, 1.0)],
@@ -214,6 +215,7 @@ TRIANGLE = ln.Points([[0, 0], [1, 0], [0, 1]])
 FAR = ln.Ball(2, 0.5, center=[2, 0])
 DOMAINS = {
     "Box": [(cube(), "Box([0, 0], [1, 2])"), (MANY, "Box(3,000 columns, from 0 to 2)")],
+    "Grid": [(ln.Grid([0], [1], 0.1), "Points(11 points, 1 column, from 0 to 1)")],
     "Points": [(TRIANGLE, "Points(3 points, 2 columns, from 0 to 1)")],
     "Ball": [(ln.Ball(3, radius=2), "Image(3 columns, from -2 to 2)")],
     "Slab": [(ln.Slab([1, 1], -1e7, 6), "Slab([1, 1], from -1e+07 to 6)")],

@@ -50,7 +50,7 @@ class Change(Exported):
         >>> import lownoise as ln
         >>> plan = ln.plan(ln.Count({"sex": ["F", "M"]}), budget=ln.zcdp(1e6),
         ...                relation="add_remove")
-        >>> first, second = (pd.DataFrame({"sex": own}) for own in ("FFM", "FMM"))
+        >>> first, second = (pd.DataFrame({"sex": [*own]}) for own in ("FFM", "FMM"))
         >>> change = plan.release(second) - plan.release(first)
         >>> change.to_pandas("sex")["change"].round(1).tolist()
         [-1.0, 1.0]

@@ -75,7 +75,7 @@ def kinds() -> tuple[str, ...]:
 
     Examples:
         >>> kinds()[:4]
-        ('ball', 'box', 'ellipsoid', 'hull')
+        ('ball', 'box', 'ellipsoid', 'grid')
     """
     return tuple(DOMAINS.constructors)
 
