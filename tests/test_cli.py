@@ -3,6 +3,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -359,7 +360,7 @@ def test_a_paid_release_that_cannot_be_written_is_printed_whole(folder, monkeypa
     assert Release.from_json(printed).recorded
 
 
-@pytest.mark.parametrize("out", ["made", None])
+@pytest.mark.parametrize("out", ["made here", None])
 def test_answers_that_cannot_be_written_cost_nothing_more(folder, monkeypatch, out):
     """The folder of `--answers` vanishes after the payment: the message says how to go on."""
     opened(folder)
@@ -383,7 +384,7 @@ def test_answers_that_cannot_be_written_cost_nothing_more(folder, monkeypatch, o
     assert f"the release is {place}, and `lownoise answers " in last
     if out is None:
         (folder / "release.json").write_text(done.stdout)
-    command = re.search("`lownoise (answers .* )FILE`", last)[1].split()
+    command = shlex.split(re.search("`lownoise (answers .* )FILE`", last)[1])
     again = run(folder, *command, "a.csv", "--decimal", ",")
     assert (again.returncode, again.stdout) == (0, "Answers: a.csv\n")
     found = pd.read_csv(folder / "a.csv", sep=";", decimal=",")

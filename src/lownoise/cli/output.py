@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ class AnswersFile:
                 said = f"file={self.path} cannot be written ({error.strerror})"
             file, where = "release.json", "printed here whole: save it as release.json"
             if kept is not None:
-                file, where = str(kept), f"whole in {kept}"
+                file, where = shlex.quote(str(kept)), f"whole in {kept}"
             raise FileError(
                 f"{said}; the release is {where}, and `lownoise answers {file} FILE` writes its "
                 "answers without spending again"
