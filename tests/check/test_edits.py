@@ -45,6 +45,7 @@ HARMLESS = [
     (r"terms\.noise\.(values\.)?factors?\.#\.#", "neg|up|x2"),
     (r"terms\.noise\.(steps?\.#|count_step)", "half"),  # a finer grid, where noise is as wide
     # any evidence will do that proves as much, any hint, and bounds of any weighted answers
+    (r"terms\.evidence", "null"),  # pure noise has a bound that asks for none
     (rf"{EVIDENCE}(plain_)?(query_weights|squares|points)(\.#)*", ANY),
     (rf"{EVIDENCE}(plain_)?(vertex_weights|vertices)(\.#)*", ANY),
     (rf"{EVIDENCE}(cells|chances|patterns|pairs|block|rounds)(\.#)*", ANY),
