@@ -4,9 +4,9 @@
 All rows' codes do not fit one. So an aggregate of all rows is planned, and what is run of it is the
 first half alone: each task adds up its rows, and its sums come here with how many rows they are of,
 instead of being added to others'. Of codes of b bits no 2^(63 − b) pass 64 bits; sums of more rows
-are not used, and nothing stops at them: they are asked for as of a session in which sums that are
-too large begin anew, whatever the table's does. Else plans are made as the table's session makes
-them.
+are not used. They raise no error: sums are analysed in a session whose sums wrap around modulo 2^64
+(`spark.sql.ansi.enabled` is false there), whatever the table's session does. Else plans are made by
+the table's session.
 
 Spark takes one attempt's row for each part of the rows, as of every query. Nothing runs before the
 tasks, and no row moves between them: the operators are some that are known by name for it.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _LEAST = 1 << 22  # rows of a task that must fit: tasks of more rows are rare
 _ANSI = "spark.sql.ansi.enabled"
-_PLAIN: dict[str, Any] = {}  # of each application, a session in which sums begin anew
+_PLAIN: dict[str, Any] = {}  # of each application, a session whose sums wrap around
 _SEEN: dict[str, bool] = {}  # sessions, and whether tasks' sums are numpy's there
 
 
@@ -128,7 +128,7 @@ def _analyzed(frame: Any) -> Any:  # noqa: ANN401
 
 
 def _plain(session: Any) -> Any:  # noqa: ANN401
-    """Return a session in which sums that are too large begin anew."""
+    """Return a session whose sums wrap around modulo 2^64 in place of an error."""
     application = session.sparkContext.applicationId
     if application not in _PLAIN:
         own = session._jsparkSession.newSession()  # noqa: SLF001

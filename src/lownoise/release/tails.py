@@ -116,7 +116,7 @@ def geometric_quantile(weights: Vector, scales: Vector, counts: Vector, level: f
     eight uniform numbers is added, r at most: P(|X| > t) ≤ P(|X + η| > t − r), and that is
     1 − (2/π)·∫ sin(ut)/u·φ(u) du over u > 0, as a sum over a grid whose terms fall fast. Nothing is
     beyond the grid's period but with a chance of 10^−10 of what is asked for, by Chernoff's bound.
-    Below a chance of 10^−7 a grid tells nothing, and that bound is taken for what is asked for.
+    Below a chance of 10^−7 the inversion is not precise enough: the bound is returned.
 
     Args:
         weights: w of each kind of number, above 0, shape (k,).
