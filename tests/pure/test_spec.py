@@ -129,6 +129,15 @@ def test_a_stream_has_its_pure_noise_by_its_strategy_and_by_its_name(tmp_path):
     assert said.startswith("question.mechanism: ")
 
 
+@pytest.mark.parametrize("kind", ["mean", "sum"])
+@pytest.mark.parametrize("mechanism", [*WHOLE, "discrete_k_norm"])
+def test_integer_noise_of_a_file_of_points_is_asked_for_by_name(mechanism, kind, tmp_path):
+    (tmp_path / "points.csv").write_text("a\n0\n1\n", encoding="utf-8")
+    fields = f'kind = "{kind}"\nmechanism = "{mechanism}"\npoints = "points.csv"\nsize = 30\n'
+    text = MEAN.partition("size")[0] + fields + MEAN[MEAN.index("[budget]") :]
+    assert read(tmp_path, text).plan().mechanism == mechanism
+
+
 @pytest.mark.parametrize(
     ("text", "old", "new", "said"),
     [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 GAUSSIAN = "gaussian"
 RESPONSE, _TABLES = "randomized_response", ("laplace_residual", "geometric_residual")
-_WHOLE = ("geometric", "discrete_staircase", "discrete_k_norm")
+WHOLE = ("geometric", "discrete_staircase", "discrete_k_norm")
 COUNTS = ("laplace_histogram", "geometric_histogram")  # noise on the number of each record
 _SAME = 1e-8
 _OF_COMPARED = ("rho", "mu", "delta", "readings")  # which files before 0.2.0 do not state
@@ -194,7 +194,7 @@ def names(*, of_means: bool = False) -> tuple[str, ...]:
     Args:
         of_means: whether those that count records alone are left out.
     """
-    found, counting = (*NOISES.names, RESPONSE, *_TABLES), (RESPONSE, *_WHOLE, *COUNTS, *_TABLES)
+    found, counting = (*NOISES.names, RESPONSE, *_TABLES), (RESPONSE, *WHOLE, *COUNTS, *_TABLES)
     return tuple(own for own in found if not of_means or own not in counting)
 
 

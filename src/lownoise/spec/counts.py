@@ -141,8 +141,8 @@ class MarginalsSpec(AskedSpec):
         )
 
 
-def _beside(given: str, info: ValidationInfo) -> Path:
-    """Return a path that is relative to where the specification stands."""
+def beside(given: str | Path, info: ValidationInfo) -> Path:
+    """Return a path that starts from the folder of the specification."""
     folder: Path = (info.context or {}).get(FOLDER, Path())
     return folder / given
 
@@ -150,7 +150,7 @@ def _beside(given: str, info: ValidationInfo) -> Path:
 def _matrix(given: object, info: ValidationInfo) -> Any:  # noqa: ANN401
     """Return a matrix that is written out, or that stands in a file beside the specification."""
     if isinstance(given, str):
-        return read_matrix(_beside(given, info))
+        return read_matrix(beside(given, info))
     rows = given if isinstance(given, list) else []
     even = all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows)
     if not rows or not even or not rows[0]:
@@ -166,7 +166,7 @@ def _universe(given: object, info: ValidationInfo) -> object:
     if isinstance(given, list):
         return given
     if isinstance(given, str) and not given.lower().endswith(".json"):
-        return read_records(_beside(given, info))
+        return read_records(beside(given, info))
     return declared_attributes(given, info)
 
 

@@ -293,9 +293,6 @@ def _checked_spec(fields: dict[str, Any], path: Path) -> Spec:
     if spec.ledger is not None:
         own = folder / spec.ledger.path
         resolved["ledger"] = spec.ledger.model_copy(update={"path": own})
-    question = spec.question
-    if isinstance(question, MeanSpec) and question.points is not None:
-        resolved["question"] = question.model_copy(update={"points": folder / question.points})
     return spec.model_copy(update=resolved)
 
 

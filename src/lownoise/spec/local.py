@@ -7,7 +7,7 @@ has one record, and its report hides all of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, final
 
 from pydantic import Field, PlainValidator, ValidationError, ValidationInfo
@@ -113,10 +113,4 @@ def read_local(path: Path) -> LocalSpec:
             'kind = "local_dp" and epsilon, or use `lownoise plan`'
         )
     bounded = not isinstance(asked, dict) or "domain" not in asked
-    found = checked(LocalSpec, fields, path, {BOUNDED: bounded, FOLDER: path.parent})
-    of = found.question.of
-    if isinstance(of, MeanSpec) and of.points is not None:
-        listed = of.model_copy(update={"points": path.parent / of.points})
-        own = replace(found.question, of=listed)
-        return found.model_copy(update={"question": own})
-    return found
+    return checked(LocalSpec, fields, path, {BOUNDED: bounded, FOLDER: path.parent})

@@ -6,14 +6,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainValidator,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from lownoise.errors import LownoiseError
 from lownoise.questions import Mean, Moments, Sum
 from lownoise.sets.domains import Box
 from lownoise.spec.arrays import read_points
-from lownoise.spec.counts import declared_attributes
+from lownoise.spec.counts import beside, declared_attributes
 from lownoise.spec.model import AskedSpec, MeanMechanism, Number, Strict, declared, mistake_text
 
 BOUNDED = "bounded"
@@ -91,6 +98,10 @@ def named_columns(columns: object, info: ValidationInfo) -> object:
     return found
 
 
+def _placed(points: Path | None, info: ValidationInfo) -> Path | None:
+    return None if points is None else beside(points, info)
+
+
 class MeanSpec(AskedSpec):
     """Which columns are averaged, alone or with their products, and what their records can be."""
 
@@ -99,7 +110,7 @@ class MeanSpec(AskedSpec):
     count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] | None = None
     mechanism: MeanMechanism = None
     weights: Literal["range"] | None = None
-    points: Path | None = None
+    points: Annotated[Path | None, AfterValidator(_placed)] = None
     domain: DeclaredDomain = None
     columns: dict[str, ColumnSpec] = Field(default_factory=dict, validate_default=True)
     by: Annotated[dict[str, Any] | None, PlainValidator(declared_attributes)] = None

@@ -26,7 +26,7 @@ from lownoise.errors.credentials import bare, names_a_secret
 from lownoise.planning import plan
 from lownoise.privacy.shared import MOST_USES
 from lownoise.privacy.units import MOST_ROWS, OF_UNITS
-from lownoise.release.comparison import GAUSSIAN, names
+from lownoise.release.comparison import GAUSSIAN, WHOLE, names
 from lownoise.sensitivity.relations import SUBSTITUTE, word_of
 from lownoise.spec.declared import declared_domain
 
@@ -62,7 +62,8 @@ class Strict(BaseModel):
 
 
 def _named(name: object, *, of_means: bool = False) -> object:
-    known = (GAUSSIAN, *names(of_means=of_means))
+    # of means, those of lists of points have noise in whole numbers
+    known = (GAUSSIAN, *names(of_means=of_means), *(WHOLE if of_means else ()))
     if name is not None and (not isinstance(name, str) or name not in known):
         raise mistake_text(f"is no mechanism; give one of {', '.join(known)}")
     return name
