@@ -378,6 +378,48 @@ def test_categories_that_differ_are_named_and_other_margins_are_not_missed():
         (one - part).to_pandas("sex", level=1.0)
 
 
+COUNTED = ln.plan(ln.Count({"sex": ["F", "M"]}), budget=ln.zcdp(1), relation="add_remove")
+WRONG_NAMES = [3, None, "nope", True, 1.5, b"sex", slice(0, 1), ("sex", 3), ["sex", ["id"]], (1, 2)]
+
+
+@pytest.mark.parametrize("names", WRONG_NAMES, ids=str)
+def test_what_is_no_attribute_in_brackets_is_refused_in_one_line(names):
+    release = COUNTED.release(TABLE)
+    for own in (release, COUNTED.release(TABLE) - release):
+        with pytest.raises(QuestionError, match=r"^names: .* is no attribute; name some of 'sex'$"):
+            own[names]
+    assert release[pd.Index(["sex"])].shape == (2,)
+
+
+NO_NOISE = [name for name in RELEASED if "no noise" in name]
+
+
+@pytest.mark.parametrize("name", NO_NOISE)
+def test_releases_without_noise_are_two_however_soon_one_follows_the_other(name):
+    """All of them are equal; that their change is 0 is true, whichever two they are."""
+    first = released(plan(name))
+    again = replace(first)
+    assert (again - first).to_pandas()[NUMBERS].to_numpy().any() == np.False_
+    with pytest.raises(QuestionError, match="are one release, made "):
+        first - first
+
+
+def test_who_cannot_tell_two_releases_apart_is_told_what_does():
+    first = COUNTED.release(TABLE)
+    with pytest.raises(QuestionError, match="give two; entries of a ledger tell apart what one"):
+        replace(first) - first
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_no_zero_of_a_change_has_a_sign(value):
+    """Of a column that holds one value, the mean is known, and both ends of its change are 0."""
+    question = ln.Mean(["pay", "id"], ln.Box([value, 0], [value, 9]))
+    own = ln.plan(question, budget=ln.zcdp(1e4), relation="add_remove")
+    found = (own.release(TABLE) - own.release(TABLE)).to_pandas().iloc[0][NUMBERS]
+    assert found.tolist() == [0, 0, 0, 0]
+    assert not np.signbit(found.astype(float)).any()
+
+
 def test_it_is_shown_and_written_as_releases_are(tmp_path):
     made = pay(**BY)
     found = made.release(TABLE) - made.release(TABLE)

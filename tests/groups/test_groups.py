@@ -121,6 +121,36 @@ def test_answers_are_those_of_the_rows_and_margins_agree(more):
     assert release.groups("region").sums == pytest.approx(joint.sum(axis=0), rel=1e-9)
 
 
+@pytest.mark.parametrize("names", [("sex",), ("region", "sex"), ()])
+def test_one_group_is_read_by_its_labels_with_the_numbers_of_its_row(names):
+    found = planned(asked(), ln.zcdp(1.0)).release(table()).groups(*names)
+    rows = found.to_pandas()
+    for k, labels in enumerate(found.labels):
+        own = found[labels]
+        assert list(own) == list(rows.columns[len(names) :])
+        assert list(own.values()) == rows.iloc[k, len(names) :].tolist()
+        assert len(names) != 1 or found[labels[0]] == own
+
+
+@pytest.mark.parametrize("group", ["nope", 0, None, True, ["F"], ("F", "north"), slice(0, 1)])
+def test_a_group_that_is_none_is_refused_in_one_line_with_those_there_are(group):
+    moments = ln.Moments(["age"], ln.Box([0], [100]), by={"sex": ["F", "M"]})
+    rows = pd.DataFrame({"sex": ["F", "M"], "age": [20, 30]})
+    of_moments = planned(moments, ln.zcdp(1.0)).release(rows).moments.groups("sex")
+    assert of_moments["F"] is of_moments[("F",)]
+    for found in (planned(asked(), ln.zcdp(1.0)).release(table()).groups("sex"), of_moments):
+        with pytest.raises(QuestionError, match=r"^group=.* is none of this margin; give .*'F'"):
+            found[group]
+
+
+@pytest.mark.parametrize("budget", [ln.zcdp(1.0), ln.pure_dp(1.0)], ids=str)
+def test_totals_that_are_0_in_every_group_have_intervals_of_0(budget):
+    own = planned(ln.Sum(["pay"], ln.Box([0], [0]), by={"sex": ["F", "M"]}), budget)
+    found = own.release(pd.DataFrame({"pay": [0, 1], "sex": ["F", "M"]})).groups("sex")
+    assert not found.sums.any()
+    assert not found.sum_intervals.any()
+
+
 def covariance_of_integers(plan):
     """Return the noise's covariance, entry by entry from its definition; shape (r, r)."""
     totals, noise = plan.terms.mechanism.totals, plan.terms.mechanism.noise

@@ -211,6 +211,13 @@ def test_options_reach_their_question_alone():
     assert repr(own).startswith("<JointPlan: 3 questions under 0.5-zCDP")
 
 
+@pytest.mark.parametrize("name", [0, None, "nope", ["means"], {}, ("means", "counts")], ids=str)
+def test_a_question_that_is_none_is_refused_in_one_line(name):
+    for own in (planned(), planned().release(TABLE)):
+        with pytest.raises(PlanError, match=r"^question=.* is unknown; give one of means, "):
+            own[name]
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -363,6 +370,7 @@ def test_a_specification_of_several_is_planned_and_released_on_the_command_line(
     done = run(folder, "together", "asked.toml", "--out", "published")
     assert done.returncode == 0, done.stderr
     assert len(ledger.entries()) == 1
+    assert done.stdout.count("Entry 1 in the account of “people”") == 1
     found = ln.JointRelease.load(folder / "published")
     assert list(found) == ["means", "ages"]
     assert found["ages"].marginal("age").shape == (2,)
@@ -488,7 +496,14 @@ def test_a_folder_says_whose_it_is_and_is_verified_as_one(budget, tmp_path):
     assert again.cost == plan.cost
     release = again.release(TABLE, ledger)
     release.save(tmp_path / "made")
-    assert all(f"{name}: {release[name]}".rstrip() in str(release) for name in release)
+    paid = f"ledger  Entry {ledger.entries()[0].id} in the account of “people”."
+    for name in release:  # all but who paid, which is said once and for all
+        said, of_ledger, entry = f"{name}: {release[name]}".rstrip().rpartition("\nledger ")
+        assert said in str(release), of_ledger
+        assert entry.split() == paid.split()[1:]
+    assert str(release).endswith(f"\n\n{paid}")
+    assert str(release).count("\nledger") == 1
+    assert str(plan.release(TABLE)).count("Nothing was recorded") == 1
     for folder in ("plan", "made"):
         found = ln.verify(tmp_path / folder)
         assert found

@@ -194,10 +194,15 @@ def show_report(sections: Sequence[Section], rows: int | None = None) -> None:
 
 
 def show_release(release: Release) -> None:
-    """Print answers, their errors and what they cost: all that the plan did not say."""
+    """Print what a release says that its plan did not."""
+    show_report(released(release))
+
+
+def released(release: Release) -> list[Section]:
+    """Return answers, their errors and what they cost: all that the plan did not say."""
     from lownoise import report
 
-    show_report([s for s in report.sections(release) if s.name in _RELEASED])
+    return [s for s in report.sections(release) if s.name in _RELEASED]
 
 
 def show_account(account: Ledger | None) -> None:

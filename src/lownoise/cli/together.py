@@ -18,9 +18,9 @@ from lownoise.cli.output import (
     Separator,
     claimed,
     explained,
+    released,
     show,
     show_account,
-    show_release,
     show_report,
     table_of,
     working,
@@ -57,6 +57,7 @@ def together(
     from lownoise import report
     from lownoise.release.members import once, place_of
     from lownoise.release.progress import ProgressBar
+    from lownoise.report.sections import payment_apart
     from lownoise.spec import read_together
 
     read = read_together(spec)
@@ -95,13 +96,15 @@ def together(
     files = []
     for names, own in once(found.releases).items():
         show(f"\n{', '.join(names)}\n")
-        show_release(own)
+        rest, paid = payment_apart(released(own))
+        show_report(rest)
         place = places[names]
         page = out / f"{place.removesuffix('.json')}.html"
         write(page, report.render_html(report.sections(own)))
         also = [str(file.path) for own_names, file in beside.items() if own_names == names]
         files.append(f"{', '.join(names)}: {', '.join([place, page.name, *also])}")
     show("")
+    show_report(paid)
     show_account(account)
     show("\n".join([f"Releases and reports in {out}:", *files]))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from lownoise.errors import FileError, PlanError, path_of, quoted
@@ -265,8 +266,8 @@ class JointRelease:
         return f"<JointRelease: {', '.join(self.releases)} under {self.budget}>"
 
     def __str__(self) -> str:
-        every = (f"{name}: {own}".rstrip() for name, own in self.releases.items())
-        return "\n\n".join([repr(self), *every])
+        each: str = import_module("lownoise.report.sections").printed_together(self.releases)
+        return f"{self!r}\n\n{each}"
 
     def _repr_html_(self) -> str:
         return html_table(repr(self), [(name, repr(own)) for name, own in self.releases.items()])
@@ -354,6 +355,6 @@ def checked_question(name: str, among: Mapping[str, Any]) -> str:
     Raises:
         PlanError: where there is none of that name.
     """
-    if name not in among:
+    if not isinstance(name, str) or name not in among:
         raise PlanError(f"question={quoted(name)} is unknown; give one of {', '.join(among)}")
     return name

@@ -16,7 +16,7 @@ from lownoise.questions import AbstractGrouped, Marginals, Mean
 from lownoise.questions.encoding import QUESTIONS
 from lownoise.release import differences
 from lownoise.release.groups import Answers
-from lownoise.release.readable import Exported
+from lownoise.release.readable import Exported, in_brackets
 from lownoise.release.stored import plan_digest
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Change(Exported):
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Any:  # noqa: ANN401 (a pandas table)
         """Return the change by these attributes, a row an answer: `to_pandas`."""
-        return self.to_pandas(*((names,) if isinstance(names, str) else names))
+        return self.to_pandas(*in_brackets(names))
 
     @property
     def terms(self) -> Terms:
@@ -224,9 +224,10 @@ def check(later: Release, earlier: Release) -> None:
             "with one"
         )
     if _one(later, earlier):
+        apart = "" if later.spend else "; entries of a ledger tell apart what one second made"
         raise QuestionError(
             f"later and earlier are one release, made {later.created}: all of it is the same, and "
-            "so is its noise; give two"
+            f"so is its noise; give two{apart}"
         )
 
 
@@ -244,10 +245,13 @@ def _unlike(one: Any, two: Any, place: str = "") -> tuple[str, Any, Any] | None:
 
 
 def _one(later: Release, earlier: Release) -> bool:
-    """Return whether two are the same: made in one second, paid in one entry, equal in all."""
+    """Return whether two are the same: made in one second, paid in one entry, equal in all.
+
+    Where nothing has noise any two may be, and what one has changed by to itself is 0, as is said.
+    """
     origins = [(own.created, own.spend) for own in (later, earlier)]
     if later is earlier:
         return True
     if origins[0] != origins[1] or not np.array_equal(later.integers, earlier.integers):
         return False
-    return plan_digest(later.terms) == plan_digest(earlier.terms)
+    return later.terms.error > 0 and plan_digest(later.terms) == plan_digest(earlier.terms)

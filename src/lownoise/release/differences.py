@@ -250,7 +250,7 @@ def ratio_change(later: Ratios, earlier: Ratios, level: float, bounds: Vector) -
     """
     outside = 1 - checked_level(level)
     upper = _farthest(later, earlier, outside, bounds)
-    return np.stack([-_farthest(earlier, later, outside, bounds), upper], axis=-1)
+    return np.stack([0 - _farthest(earlier, later, outside, bounds), upper], axis=-1)
 
 
 def _farthest(later: Ratios, earlier: Ratios, outside: float, bounds: Vector) -> Vector:

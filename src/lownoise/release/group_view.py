@@ -406,7 +406,8 @@ class GroupView(AbstractView["AbstractGrouped"]):
             proof = self.mean_terms.proof
             if self.question.counted:
                 return proof.ratio_quantile(level, 1)
-            return np.asarray(proof.half_widths(level) / self._own_scales[0])
+            half, own = proof.half_widths(level), self._own_scales[0]
+            return np.divide(half, own, out=np.zeros_like(half), where=own > 0)
         if self.question.counted:
             return ratio_quantile(self._terms.mechanism, level, chosen=tuple(chosen))
         return tail_quantile(1 - checked_level(level), noise.moment)

@@ -1,16 +1,62 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What means and totals by groups rest on, in words."""
+"""What groups are called, and what means and totals by groups rest on, in words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 
+import numpy as np
+
+from lownoise.errors import QuestionError, quoted
 from lownoise.questions.wording import counted_as, left_out
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
+    from lownoise.questions import Marginals
     from lownoise.questions.mean import AbstractGrouped
+
+_MOST_GROUPS = 10  # in a message
+Value = TypeVar("Value")
+
+
+def group_of(given: object, among: Collection[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the labels of one group of a margin; where that is by one attribute, a text will do.
+
+    Args:
+        given: the labels, in the question's order.
+        among: those of each group.
+
+    Raises:
+        QuestionError: where there is no such group.
+    """
+    found = (given,) if isinstance(given, str) else given
+    texts = isinstance(found, tuple) and all(isinstance(own, str) for own in found)
+    if not texts or found not in among:
+        some = [quoted(own[0] if len(own) == 1 else own) for own in islice(among, _MOST_GROUPS)]
+        more = ", …" * (len(among) > _MOST_GROUPS)
+        raise QuestionError(
+            f"group={quoted(given)} is none of this margin; give one of {', '.join(some)}{more}"
+        )
+    return cast("tuple[str, ...]", found)
+
+
+def labels_of(groups: Marginals, chosen: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+    """Return the labels of each group of a margin, of its attributes in their order."""
+    own = [groups.attributes[i] for i in chosen]
+    return tuple(
+        tuple(a.label(k) for a, k in zip(own, place, strict=True))
+        for place in np.ndindex(*(a.size for a in own))
+    )
+
+
+@final
+class ByGroup(dict[tuple[str, ...], Value]):
+    """What there is of each group, by its labels: `found["F", "north"]`, or `found["F"]`."""
+
+    def __getitem__(self, group: str | tuple[str, ...]) -> Value:
+        return super().__getitem__(group_of(group, self))
 
 
 def missing_values(*, drops: bool) -> str:

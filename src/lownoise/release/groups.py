@@ -12,6 +12,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerTable, ends_of
 from lownoise.release.group_view import GroupView
+from lownoise.release.group_words import group_of, labels_of
 from lownoise.release.readable import free
 from lownoise.release.regions import Ratios, ratio, within_bounds
 
@@ -59,6 +60,8 @@ class GroupTable(AbstractTabular):
         >>> found = release.groups("sex")
         >>> found.labels, found.means.round(1).ravel().tolist()
         ((('F',), ('M',)), [3.0, 5.0])
+        >>> {name: round(number, 1) for name, number in found["M"].items()}
+        {'count': 2.0, 'mean(pay)': 5.0, 'low(pay)': 5.0, 'high(pay)': 5.0, 'sum(pay)': 10.0}
     """
 
     by: tuple[str, ...]
@@ -76,6 +79,18 @@ class GroupTable(AbstractTabular):
     mean_deviations: Vector | None = None
     bounded: Vector | None = None
     ratios: Ratios | None = field(default=None, repr=False)
+
+    def __getitem__(self, group: str | tuple[str, ...]) -> dict[str, float]:
+        """Return the numbers of one group, by the names of the columns of `to_pandas`.
+
+        Args:
+            group: its labels, an attribute each in the order of `by`; of one attribute a text.
+
+        Raises:
+            QuestionError: where there is no such group.
+        """
+        row = self.labels.index(group_of(group, self.labels))
+        return {own.name: float(own.cells[row]) for own in self.table().columns[len(self.by) :]}
 
     @property
     def intervals(self) -> Vector:
@@ -176,13 +191,6 @@ class Groups:
             return self._means(names, level)
         return self._totals(names, level)
 
-    def _labels(self, chosen: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-        own = [self._view.question.groups.attributes[i] for i in chosen]
-        return tuple(
-            tuple(a.label(k) for a, k in zip(own, place, strict=True))
-            for place in np.ndindex(*(a.size for a in own))
-        )
-
     def _totals(self, names: Sequence[str], level: float) -> GroupTable:
         view, question = self._view, self._view.question
         chosen = question.groups.index(names)
@@ -192,7 +200,7 @@ class Groups:
         sums = sums.reshape(-1, question.length)
         return GroupTable(
             by=question.groups.names(chosen),
-            labels=self._labels(chosen),
+            labels=labels_of(question.groups, chosen),
             columns=question.columns,
             sums=frozen(sums),
             sum_intervals=_around(sums, half),
@@ -215,7 +223,7 @@ class Groups:
         own, far = self._sum_deviations(deviations, beside), float(np.max(radius))
         return GroupTable(
             by=groups.names(chosen),
-            labels=self._labels(chosen),
+            labels=labels_of(question.groups, chosen),
             columns=question.columns,
             sums=frozen(sums),
             sum_intervals=_around(sums, far * own),

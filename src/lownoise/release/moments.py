@@ -26,6 +26,7 @@ from lownoise.numbers.readable import readable
 from lownoise.questions import GroupedMean
 from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerTable, ends_of
 from lownoise.release.group_view import GroupView
+from lownoise.release.group_words import ByGroup, labels_of
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.regions import normal_quantile
 from lownoise.sets.domains import AbstractMoments
@@ -405,7 +406,7 @@ class MomentGroups:
             f"{name} is of one group; give release.moments.groups(…)[labels].{name}"
         )
 
-    def groups(self, *names: str) -> dict[tuple[str, ...], MomentAnswers]:
+    def groups(self, *names: str) -> ByGroup[MomentAnswers]:
         """Return what follows in each group of one margin, by its labels.
 
         Args:
@@ -419,15 +420,14 @@ class MomentGroups:
         chosen = question.groups.index(names)
         times, beside = view.factors(chosen)
         summed = None if view.one_noise(chosen) else self._terms.mechanism.noise
-        rows = self._terms.mechanism.totals.sums(self._integers, chosen)
-        attributes = [question.groups.attributes[i] for i in chosen]
-        places = np.ndindex(*(a.size for a in attributes))
-        return {
-            tuple(a.label(k) for a, k in zip(attributes, place, strict=True)): MomentAnswers(
-                view.mean_terms, frozen(rows[place].copy()), times, summed, beside
-            )
-            for place in places
-        }
+        found = self._terms.mechanism.totals.sums(self._integers, chosen)
+        rows = found.reshape(-1, question.length)
+        return ByGroup(
+            {
+                own: MomentAnswers(view.mean_terms, frozen(row.copy()), times, summed, beside)
+                for own, row in zip(labels_of(question.groups, chosen), rows, strict=True)
+            }
+        )
 
 
 def moments_of(terms: Terms, estimate: Callable[[], Vector], integers: Any) -> Any:  # noqa: ANN401

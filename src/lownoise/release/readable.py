@@ -7,6 +7,7 @@ this room and is loaded when something is shown.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,18 @@ def free(column: str, names: Sequence[str]) -> str:
     while column in names:
         column += "_"
     return column
+
+
+def in_brackets(names: object) -> tuple[Any, ...]:
+    """Return the names of attributes that are given in brackets, `release[names]`, one or several.
+
+    Examples:
+        >>> in_brackets("age"), in_brackets(["age", "sex"]), in_brackets(3)
+        (('age',), ('age', 'sex'), (3,))
+    """
+    if isinstance(names, Iterable) and not isinstance(names, (str, bytes)):
+        return tuple(names)
+    return (names,)
 
 
 class Shown:

@@ -19,7 +19,7 @@ from lownoise.release.distributions import Distributed
 from lownoise.release.groups import Groups
 from lownoise.release.marginal_answers import MarginalAnswers
 from lownoise.release.moments import moments_of
-from lownoise.release.readable import Guaranteed
+from lownoise.release.readable import Guaranteed, in_brackets
 from lownoise.release.regions import Ratios, ratio, within_bounds
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class Release(Guaranteed):
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Vector:
         """Return the counts by these attributes: `marginal`."""
-        return self.marginal(*((names,) if isinstance(names, str) else names))
+        return self.marginal(*in_brackets(names))
 
     def marginal(self, *names: str) -> Vector:
         """Return the counts by these attributes, one axis each in the order of the names.

@@ -38,8 +38,9 @@ from lownoise.theory.comparison import Comparison
 from lownoise.theory.enclosure import Enclosure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from lownoise.report.parts import Part
     from lownoise.report.proofs import AbstractNoiseWords
     from lownoise.report.view import AbstractView
 
@@ -297,6 +298,27 @@ def line(subject: object) -> str:
 def printed(subject: object) -> str:
     """Return what `print` shows: a few answers, the error, how good it is, what it costs."""
     return render_text(list(_brief(subject)), rows=_FEW).rstrip()
+
+
+def printed_together(releases: Mapping[str, object]) -> str:
+    """Return what `print` shows of releases that one payment is for, which is said once, last."""
+    paid: list[Section] = []
+    texts = []
+    for name, own in releases.items():
+        rest, paid = payment_apart(list(_brief(own)))
+        texts.append(f"{name}: {render_text(rest, rows=_FEW).rstrip()}")
+    return "\n\n".join([*texts, render_text(paid).rstrip()])
+
+
+def payment_apart(report: Sequence[Section]) -> tuple[list[Section], list[Section]]:
+    """Return a release's report without what a ledger recorded, and that alone."""
+    rest = [replace(s, parts=tuple(p for p in s.parts if not _of_ledger(p))) for s in report]
+    paid = tuple(part for section in report for part in section.parts if _of_ledger(part))
+    return rest, [Section("ledger", "", paid)]
+
+
+def _of_ledger(part: Part) -> bool:
+    return isinstance(part, (Prose, Caution)) and part.label == "ledger"
 
 
 def notebook(subject: object) -> str:
