@@ -2,16 +2,18 @@
 """The campaign plants what it says, finds mutants where their code is now, and notices faults."""
 
 import json
+import marshal
 import shutil
 import subprocess
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.mutants import campaign
 from tests.mutants.__main__ import DRAWN, VERDICTS
-from tests.mutants.coverage import Coverage, Recorded, statements
+from tests.mutants.coverage import Coverage, Recorded, _compiled, statements
 from tests.mutants.operators import chosen, mutants, standing
 
 TEXT = b'''"""A module: 1 < 2."""
@@ -86,6 +88,16 @@ def test_statements_are_known_without_their_file_or_line():
         "clipped: return max(nextafter(x * 2, 9), -least)",
     ]
     assert [s.key for s in statements(b"A = 1\n\n" + TEXT)] == keys
+
+
+def test_a_module_with_a_name_like_the_marks_own_runs_with_marks(monkeypatch):
+    text = b"def _seen(x):\n    return x\n\n\ndef twice(x):\n    return 2 * _seen(x)\n"
+    marks = bytearray(8)
+    monkeypatch.setitem(sys.modules, "_seen", SimpleNamespace(SEEN=marks))
+    found = {}
+    exec(marshal.loads(_compiled(text, Path("m.py"), 0)[16:]), found)  # noqa: S102, S302 (own)
+    assert found["twice"](3) == 6
+    assert [line for line, seen in enumerate(marks) if seen] == [2, 6]
 
 
 def test_rounds_hold_every_test_once_until_the_seconds_are_spent(tmp_path):

@@ -41,6 +41,7 @@ CREATE TABLE IF NOT EXISTS files
     (path TEXT PRIMARY KEY, digest TEXT, collecting REAL, red TEXT, reached BLOB) STRICT;
 CREATE TABLE IF NOT EXISTS tests (file TEXT, name TEXT, seconds REAL, reached BLOB) STRICT;
 """
+_MARKS = "__seen__"  # by which every module knows them: a name that none has for its own
 _SEEN = "import mmap\nwith open({!r}, 'r+b') as file:\n    SEEN = mmap.mmap(file.fileno(), 0)\n"
 
 
@@ -89,7 +90,7 @@ def statements(text: bytes) -> list[Statement]:
 
 
 class _Marked:
-    """Put `_seen[number of the line] = 1` before each statement of each function."""
+    """Put `__seen__[number of the line] = 1` before each statement of each function."""
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -118,7 +119,7 @@ class _Marked:
             for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")
         }
         one, number = (ast.Constant(n, **place) for n in (1, self.first + statement.lineno))
-        seen = ast.Name("_seen", ast.Load(), **place)
+        seen = ast.Name(_MARKS, ast.Load(), **place)
         cell = ast.Subscript(seen, number, ast.Store(), **place)
         return ast.Assign([cell], one, **place)
 
@@ -132,7 +133,7 @@ def _compiled(text: bytes, path: Path, first: int) -> bytes:
             isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
         ):
             at = number + 1
-    tree.body[at:at] = ast.parse("from _seen import SEEN as _seen").body
+    tree.body[at:at] = ast.parse(f"from _seen import SEEN as {_MARKS}").body
     code = compile(tree, str(path), "exec", dont_inherit=True)
     # flags 1: known by a hash that is never checked, so the text beside it stays as it is
     return importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8) + marshal.dumps(code)
