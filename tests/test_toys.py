@@ -35,7 +35,6 @@ from lownoise.noise.abstract import NOISES, AbstractNoise
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import QUESTIONS, AbstractQuestion
 from lownoise.questions.streams import WORKLOADS, AbstractStreamWorkload, Running
-from lownoise.release import codec
 from lownoise.release.execution import execute
 from lownoise.release.stored import TermsCodec
 from lownoise.sensitivity.factors import SHAPES, AbstractShape
@@ -48,6 +47,7 @@ from lownoise.sets.unit_balls import UNIT_BALLS, AbstractUnitBall
 from lownoise.spec.declared import declared_domain, kinds
 from lownoise.spec.files import read_spec
 from lownoise.streams.pairs import PAIRS, AbstractPair
+from refusals import refused_plan, sealed
 
 SIZE = 400
 SPEC = """
@@ -413,10 +413,7 @@ def test_forged_fields_of_what_is_from_outside_are_refused_in_one_line(path, val
     for name in path[:-1]:
         place = place[name]
     place[path[-1]] = value
-    fields["digest"] = codec.digest(fields)
-    with pytest.raises(FileError, match=said) as refusal:
-        ln.Plan.from_json(json.dumps(fields))
-    assert "\n" not in str(refusal.value)
+    refused_plan(sealed(fields), said)
 
 
 def test_a_domain_from_outside_combines_with_others():

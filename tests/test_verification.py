@@ -20,6 +20,7 @@ from command_line import run
 from edits import changed, leaves
 from lownoise.errors import FileError, PlanError
 from lownoise.release import codec
+from refusals import one_line, refused_plan, sealed
 
 # Edits of these leave every promise as it was: names, times, and who paid.
 HARMLESS = {"columns", "missing", "drops_missing", "created", "versions", "spend"}
@@ -265,8 +266,7 @@ def test_who_made_a_file_is_said_and_not_proved(name, field, value):
     assert type(document[field]) is type(value)
     document[field] = value
     assert [c.name for c in ln.verify(json.dumps(document)).checks if not c.holds] == ["unedited"]
-    document["digest"] = codec.digest(document)
-    found = ln.verify(json.dumps(document))
+    found = ln.verify(sealed(document))
     assert found
     assert "it has no key" in found.checks[0].found
 
@@ -276,18 +276,15 @@ def test_noise_that_was_made_smaller_throughout_is_still_noticed():
     document = json.loads(DOCUMENTS["plan substitute"])
     noise = document["terms"]["noise"]
     noise["scale"] = [s * 0.99 for s in noise["scale"]]
-    document["digest"] = codec.digest(document)
-    with pytest.raises(FileError, match="too small for the budget"):
-        ln.Plan.from_json(json.dumps(document))
-    found = ln.verify(json.dumps(document))
+    refused_plan(sealed(document), "too small for the budget")
+    found = ln.verify(sealed(document))
     assert [c.name for c in found.checks if not c.holds] == ["terms"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "lownoise.plan/2"}', "[" * 10**5])
 def test_what_is_no_file_of_ours_is_one_line(text):
-    with pytest.raises(FileError) as refusal:
+    with one_line(FileError):
         ln.verify(text)
-    assert "\n" not in str(refusal.value)
 
 
 def test_a_path_a_folder_and_a_text_are_verified_alike(tmp_path):
@@ -304,12 +301,11 @@ def test_a_path_a_folder_and_a_text_are_verified_alike(tmp_path):
 )
 def test_what_is_no_file_is_one_line(source, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(
+    with one_line(
         FileError,
         match=r"^file=.* (cannot be read; give a plan\.json|is no path(;| that a system takes; ))",
     ) as refusal:
         ln.verify(source)
-    assert "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 400
 
 
@@ -356,10 +352,8 @@ def test_a_size_that_is_not_public_is_never_read(size):
     made = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
     document = json.loads(made.to_json())
     document["terms"]["size"] = size
-    document["digest"] = codec.digest(document)
-    with pytest.raises(FileError):
-        ln.Plan.from_json(json.dumps(document))
-    assert not ln.verify(json.dumps(document))
+    refused_plan(sealed(document))
+    assert not ln.verify(sealed(document))
 
 
 def test_an_order_that_no_plan_has_is_refused():
@@ -367,8 +361,7 @@ def test_an_order_that_no_plan_has_is_refused():
     made = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
     document = json.loads(made.to_json())
     document["terms"]["order"] = 1e308
-    document["digest"] = codec.digest(document)
-    assert not ln.verify(json.dumps(document))
+    assert not ln.verify(sealed(document))
 
 
 def mended(document):
@@ -529,8 +522,7 @@ def test_an_array_of_nothing_has_no_more_rows_than_others(shape):
     document = json.loads(plan.to_json())
     nothing = base64.b64encode(zlib.compress(b"")).decode()
     document["terms"]["question"]["matrix"] = {"shape": shape, "float64": nothing}
-    with pytest.raises(FileError, match="matrix has the shape"):
-        ln.Plan.from_json(json.dumps(document))
+    refused_plan(json.dumps(document), "matrix has the shape")
 
 
 def test_whole_numbers_may_have_a_grid_of_any_width():

@@ -31,6 +31,7 @@ from lownoise.privacy.readings import within
 from lownoise.privacy.units import OF_UNITS
 from lownoise.release import execution
 from lownoise.release.members import joint_event
+from refusals import sealed
 
 BUDGETS = [ln.zcdp(0.5), ln.gaussian_dp(0.8), ln.approx_dp(1.0, 1e-6), ln.pure_dp(1.0)]
 SIZE = 60
@@ -188,11 +189,8 @@ def test_folders_that_were_edited_are_refused(tmp_path):
         {"releases": {**fields["releases"], "means": "../1-means.json"}},
         {"more": 1},
     ):
-        from lownoise.release.codec import digest
-
         edited = {**fields, **change}
-        edited["digest"] = digest(edited)
-        path.write_text(json.dumps(edited))
+        path.write_text(sealed(edited))
         with pytest.raises((FileError, PlanError)):
             ln.JointRelease.load(tmp_path / "published")
     # a release of another publication does not pass for one of this
@@ -529,14 +527,12 @@ def test_a_folder_says_whose_it_is_and_is_verified_as_one(budget, tmp_path):
 
 def test_a_folder_that_reveals_more_than_its_budget_is_seen(tmp_path):
     """Also where every member holds, and whoever wrote it made the digests anew."""
-    from lownoise.release.codec import digest
 
     planned(ln.zcdp(2.0)).save(tmp_path / "plan")
     path = tmp_path / "plan" / "together.json"
     fields = json.loads(path.read_text())
     fields["budget"]["rho"] = 1.0
-    fields["digest"] = digest(fields)
-    path.write_text(json.dumps(fields))
+    path.write_text(sealed(fields))
     wrong = [check.name for check in ln.verify(tmp_path / "plan").checks if not check.holds]
     assert wrong == ["together within the budget"]
 
@@ -644,14 +640,12 @@ def test_rows_that_are_there_once_are_read_where_every_question_has_its_columns(
 
 def test_folders_without_digests_of_members_are_read(tmp_path):
     """As they were written before."""
-    from lownoise.release.codec import digest
 
     planned().release(TABLE).save(tmp_path / "made")
     path = tmp_path / "made" / "together.json"
     fields = json.loads(path.read_text())
     del fields["members"]
-    fields["digest"] = digest(fields)
-    path.write_text(json.dumps(fields))
+    path.write_text(sealed(fields))
     assert ln.verify(tmp_path / "made")
     assert list(ln.JointRelease.load(tmp_path / "made")) == list(QUESTIONS)
 

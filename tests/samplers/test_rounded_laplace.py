@@ -6,25 +6,11 @@ import numpy as np
 import pytest
 from flint import arb
 
+from frequencies import GivenWords
 from lownoise.errors import PlanError
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.laplace import rounded_laplace
-
-
-class _Words:
-    """Given words first, then those of a generator."""
-
-    def __init__(self, words):
-        self._first, self._more = words, SimulationRandomness(5)
-        self.asked = 0
-
-    def words(self, count):
-        self.asked += count
-        if self._first:
-            found, self._first = self._first[:count], self._first[count:]
-            return np.array(found, dtype=np.uint64)
-        return self._more.words(count)
 
 
 @pytest.mark.grid(3)
@@ -48,12 +34,12 @@ def test_a_half_is_decided_with_more_bits():
     scale = 1000.0
     with precision(200):
         bits = int((arb(2) ** 63 * (-arb(5) / 2000).exp()).floor().unique_fmpz())
-    near = _Words([bits << 1, (bits << 1) | 1])
+    near = GivenWords([bits << 1, (bits << 1) | 1])
     found = rounded_laplace(np.full(2, scale), randomness=near)
     assert near.asked > 2
     assert found[0] in {2, 3}
     assert found[1] in {-2, -3}
-    rare = _Words([0])
+    rare = GivenWords([0])
     assert rounded_laplace(np.array([2.0]), randomness=rare)[0] >= round(2 * 63 * math.log(2))
     assert rare.asked > 1
 
@@ -61,8 +47,8 @@ def test_a_half_is_decided_with_more_bits():
 def test_the_sign_is_the_lowest_bit_alone():
     words = SimulationRandomness(9).words(1000).tolist()
     scales = np.full(1000, 1e6)
-    one = rounded_laplace(scales, randomness=_Words([w | 1 for w in words]))
-    other = rounded_laplace(scales, randomness=_Words([w & ~1 for w in words]))
+    one = rounded_laplace(scales, randomness=GivenWords([w | 1 for w in words]))
+    other = rounded_laplace(scales, randomness=GivenWords([w & ~1 for w in words]))
     assert np.array_equal(one, -other)
     assert np.all(other >= 0)
 

@@ -7,6 +7,7 @@ import pytest
 from flint import arb, arb_mat
 from scipy.stats import kstest
 
+from frequencies import GivenWords
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.normals import Tail, normals
 from lownoise.numbers.randomness import SimulationRandomness
@@ -17,21 +18,6 @@ from lownoise.samplers.lazy import choices, chosen
 ERROR = 1e-7  # of each test of a law
 TURN = np.array([[3.0, 1.0, 0.0], [-0.5, 2.0, 0.25], [0.0, -1.0, 1.5]])
 LENGTH = 0.1 * 2.0**40  # no whole number
-
-
-class _Words:
-    """Given words first, then those of a generator."""
-
-    def __init__(self, words):
-        self._first, self._more = list(words), SimulationRandomness(5)
-        self.asked = 0
-
-    def words(self, count):
-        self.asked += count
-        if self._first:
-            found, self._first = self._first[:count], self._first[count:]
-            return np.array(found, dtype=np.uint64)
-        return self._more.words(count)
 
 
 def true_points(factor, length, words, *, gamma):
@@ -120,7 +106,7 @@ def test_a_half_is_decided_with_more_bits():
     with precision(300):
         middle = abs(true_points(np.ones(1), 1.0, words, gamma=False)[0].mid())
         length = arb(4.5) / middle
-    given = _Words(words)
+    given = GivenWords(words)
     found = rounded_points(
         np.ones(1), np.array([float(length.mid())]), lambda _: length, randomness=given
     )
@@ -179,10 +165,10 @@ def test_many_choices_are_as_likely_as_one():
     cumulative = [3**40, 3**40 + 1, 2 * 3**40, 5 * 3**40]
     ends = [(own << 64) // cumulative[-1] for own in cumulative[:-1]]
     words = [word + by for word in ends for by in (-1, 0, 1)] + [0, 2**64 - 1]
-    many = choices(cumulative, len(words), randomness=_Words(words))
+    many = choices(cumulative, len(words), randomness=GivenWords(words))
     for word, own in zip(words, many.tolist(), strict=True):
         if word not in ends:
-            assert own == chosen(cumulative, randomness=_Words([word]))
+            assert own == chosen(cumulative, randomness=GivenWords([word]))
     counts = np.bincount(
         choices([1, 3, 10], 100_000, randomness=SimulationRandomness(8)), minlength=3
     )

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refusals in one line, and files of a forger who mends the digest."""
+
+import json
+from contextlib import contextmanager
+
+import pytest
+
+import lownoise as ln
+from lownoise.errors import FileError
+from lownoise.release import codec
+
+
+@contextmanager
+def one_line(error, match=None):
+    """Check that what is done raises such an error, whose text is one line that matches."""
+    with pytest.raises(error, match=match) as refusal:
+        yield refusal
+    assert "\n" not in str(refusal.value)
+
+
+def sealed(document):
+    """Return a document as text, with the digest that it would have been written with."""
+    return json.dumps({**document, "digest": codec.digest(document)})
+
+
+def refused_plan(text, match=None, error=FileError):
+    """Check that no plan is read from a text, and that one line says why."""
+    with one_line(error, match):
+        ln.Plan.from_json(text)
