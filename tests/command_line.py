@@ -65,6 +65,26 @@ def program(file, *arguments):
     )
 
 
+def together(commands):
+    """Let programs that say that they are ready, and wait for a line, go on all at once.
+
+    Returns:
+        What each says then.
+    """
+    pipe = subprocess.PIPE
+    racers = [subprocess.Popen(own, stdin=pipe, stdout=pipe, text=True) for own in commands]
+    try:
+        assert [racer.stdout.readline() for racer in racers] == ["ready\n"] * len(racers)
+        for racer in racers:
+            racer.stdin.write("go\n")
+            racer.stdin.flush()
+        return [racer.communicate()[0].strip() for racer in racers]
+    finally:
+        for racer in racers:
+            racer.kill()
+            racer.communicate()
+
+
 def refused(done, text):
     """Check that a command was refused in one line that says so, and printed nothing else."""
     assert done.returncode == 2

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 import lownoise as ln
-from lownoise.errors import FileError
+from lownoise.errors import FileError, LedgerError
 from lownoise.release import codec
 
 
@@ -17,6 +17,13 @@ def one_line(error, match=None):
     with pytest.raises(error, match=match) as refusal:
         yield refusal
     assert "\n" not in str(refusal.value)
+
+
+def refused(call, *words, error=LedgerError):
+    """Check that a call raises such an error, whose text is one line with all of these words."""
+    with one_line(error) as refusal:
+        call()
+    assert all(word in str(refusal.value) for word in words), refusal.value
 
 
 def sealed(document):

@@ -3,18 +3,19 @@
 
 import shutil
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 
 import pytest
 
+from command_line import together
 from local_model.plans import document, terms_of
 from lownoise import device
 from lownoise.device import Keeper, Spent
 from lownoise.errors import LedgerError, PlanError, TableError
 from lownoise.local_model import CubeLaplace
 from lownoise.release import codec
+from refusals import one_line
 
 PLAN = device.read(document("laplace"))
 OTHER = device.read(document("laplace", name="another question"))
@@ -31,12 +32,9 @@ def keeper(tmp_path):
 
 def refused(call, *words):
     """Assert that a call is refused in one line that has these words."""
-    with pytest.raises(LedgerError) as caught:
+    with one_line(LedgerError) as caught:
         call()
-    text = str(caught.value)
-    assert "\n" not in text
-    for word in words:
-        assert word in text
+    assert all(word in str(caught.value) for word in words)
     assert caught.value.__cause__ is None
 
 
@@ -288,18 +286,7 @@ print(keeper.randomize(plan, [float(sys.argv[3])] * 3, person="Ada").to_json(), 
 def test_of_several_processes_one_draws_and_all_tell_its_answer(keeper, tmp_path):
     (tmp_path / "plan.json").write_text(document("laplace"))
     command = [sys.executable, "-c", RACER, str(keeper.path), str(tmp_path / "plan.json")]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    racers = [subprocess.Popen([*command, str(k / 4 - 0.5)], **pipes) for k in range(4)]
-    try:
-        assert [racer.stdout.readline() for racer in racers] == ["ready\n"] * 4
-        for racer in racers:
-            racer.stdin.write("go\n")
-            racer.stdin.flush()
-        answers = [racer.communicate()[0].strip() for racer in racers]
-    finally:
-        for racer in racers:
-            racer.kill()
-            racer.communicate()
+    answers = together([*command, str(k / 4 - 0.5)] for k in range(4))
     assert len(set(answers)) == 1
     assert keeper.randomize(PLAN, RECORD, person="Ada").to_json() == answers[0]
     assert keeper.spent("Ada") == Spent(1.0, 0.0)

@@ -13,6 +13,7 @@ from contextlib import closing
 import pytest
 
 import lownoise as ln
+from command_line import together
 from lownoise.errors import BudgetError, LedgerError
 from lownoise.privacy import (
     ApproxDP,
@@ -24,6 +25,7 @@ from lownoise.privacy import (
     Zcdp,
     ZcdpEvent,
 )
+from refusals import refused
 
 WHOLE = ln.approx_dp(1.0, 1e-6)
 CAPS = ln.Caps(epsilon=0.5, delta=1e-7, mu=0.1)
@@ -41,11 +43,7 @@ def opened(folder, reading=None, budget=WHOLE, name="d"):
 
 def untouched(ledger, operate, *names, error=LedgerError):
     before = ledger.path.read_bytes()
-    with pytest.raises(error) as caught:
-        operate()
-    text = str(caught.value)
-    assert "\n" not in text
-    assert all(name in text for name in names), text
+    refused(operate, *names, error=error)
     assert ledger.path.read_bytes() == before
 
 
@@ -433,23 +431,5 @@ def test_a_process_that_dies_while_it_renews_a_file_changes_nothing(old):
 
 
 def test_two_processes_that_renew_a_file_at_once_agree(old):
-    readers = [
-        subprocess.Popen(
-            [sys.executable, "-c", READER, str(old)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(3)
-    ]
-    try:
-        assert [r.stdout.readline() for r in readers] == ["ready\n"] * 3
-        for reader in readers:
-            reader.stdin.write("go\n")
-            reader.stdin.flush()
-        found = {r.communicate()[0] for r in readers}
-    finally:
-        for reader in readers:
-            reader.kill()
-            reader.communicate()
-    assert found == {ln.Ledger(old, "d").identifier() + "\n"}
+    found = together([[sys.executable, "-c", READER, str(old)]] * 3)
+    assert set(found) == {ln.Ledger(old, "d").identifier()}

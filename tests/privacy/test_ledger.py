@@ -10,6 +10,7 @@ from contextlib import closing
 
 import pytest
 
+from command_line import together
 from lownoise.errors import BudgetError, LedgerError
 from lownoise.privacy import (
     ApproxDPEvent,
@@ -19,6 +20,7 @@ from lownoise.privacy import (
     approx_dp,
     zcdp,
 )
+from refusals import refused
 
 TENTH = ZcdpEvent(0.1)
 OPERATIONS = {
@@ -43,14 +45,6 @@ all_but_create = pytest.mark.parametrize(
 @pytest.fixture
 def ledger(tmp_path):
     return Ledger.create(tmp_path / "privacy.ledger", "flights", zcdp(0.3))
-
-
-def refused(operate, *names):
-    with pytest.raises(LedgerError) as caught:
-        operate()
-    text = str(caught.value)
-    assert "\n" not in text
-    assert all(name in text for name in names), text
 
 
 def refused_untouched(folder, operate, *names):
@@ -496,25 +490,7 @@ with ledger._transaction() as connection:
 def test_of_eight_processes_exactly_five_get_the_five_fifths(tmp_path):
     path = tmp_path / "l"
     ledger = Ledger.create(path, "flights", zcdp(1.0))
-    racers = [
-        subprocess.Popen(
-            [sys.executable, "-c", RACER, str(path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(8)
-    ]
-    try:
-        assert [racer.stdout.readline() for racer in racers] == ["ready\n"] * 8
-        for racer in racers:
-            racer.stdin.write("go\n")
-            racer.stdin.flush()
-        answers = [racer.communicate()[0].strip() for racer in racers]
-    finally:
-        for racer in racers:
-            racer.kill()
-            racer.communicate()
+    answers = together([[sys.executable, "-c", RACER, str(path)]] * 8)
     numbers = [answer for answer in answers if not answer.startswith("refused")]
     assert sorted(answers)[5:] == ["refused True"] * 3
     assert len(set(numbers)) == 5

@@ -3,7 +3,6 @@
 
 import contextlib
 import sqlite3
-import subprocess
 import sys
 
 import numpy as np
@@ -12,8 +11,10 @@ import pytest
 
 import lownoise as ln
 from befallen import Died, Dying
-from lownoise.errors import BudgetError, LedgerError
+from command_line import together
+from lownoise.errors import BudgetError
 from lownoise.privacy import checked_ledger
+from refusals import refused
 
 RACER = """
 import sys
@@ -25,14 +26,6 @@ sys.stdin.readline()
 ledger = ln.Ledger.open_or_create(sys.argv[1], "flights", ln.zcdp(1.0))
 print(ledger.charge(ln.zcdp(0.25), "a racer"), flush=True)
 """
-
-
-def said(call, *words, error=LedgerError):
-    with pytest.raises(error) as refusal:
-        call()
-    text = str(refusal.value)
-    assert "\n" not in text
-    assert all(word in text for word in words), text
 
 
 def test_an_account_is_opened_once_and_found_again(tmp_path):
@@ -54,34 +47,21 @@ def test_what_differs_is_refused_in_a_line_that_says_both(tmp_path):
         asked = budget or ledger.budget()
         return lambda: ln.Ledger.open_or_create(path, dataset, asked, **named)
 
-    said(opened(budget=ln.approx_dp(2, 1e-6)), "epsilon=1.0", "epsilon=2.0")
-    said(opened(budget=ln.zcdp(1.0)), "epsilon=1.0", "rho=1.0")
-    said(opened("flihgts"), "'flihgts'", "'flights'")
-    said(opened(reading="zcdp"), "no reading yet", "leave reading out")
-    said(opened(" "), "is no name")
-    said(opened(reading="gauss"), "gauss", error=BudgetError)
+    refused(opened(budget=ln.approx_dp(2, 1e-6)), "epsilon=1.0", "epsilon=2.0")
+    refused(opened(budget=ln.zcdp(1.0)), "epsilon=1.0", "rho=1.0")
+    refused(opened("flihgts"), "'flihgts'", "'flights'")
+    refused(opened(reading="zcdp"), "no reading yet", "leave reading out")
+    refused(opened(" "), "is no name")
+    refused(opened(reading="gauss"), "gauss", error=BudgetError)
     assert path.read_bytes() == before
     ln.Ledger.create(path, "trains", ln.zcdp(1.0))
-    said(opened("trains"), "rho=1.0", "epsilon=1.0")
-    said(opened("boats"), "'boats'", "'flights', 'trains'")
+    refused(opened("trains"), "rho=1.0", "epsilon=1.0")
+    refused(opened("boats"), "'boats'", "'flights', 'trains'")
 
 
 def test_of_processes_that_open_at_once_all_spend_from_one_account(tmp_path):
-    path, pipe = tmp_path / "l", subprocess.PIPE
-    command = [sys.executable, "-c", RACER, str(path)]
-    racers = [
-        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) for _ in range(4)
-    ]
-    try:
-        assert [racer.stdout.readline() for racer in racers] == ["ready\n"] * 4
-        for racer in racers:
-            racer.stdin.write("go\n")
-            racer.stdin.flush()
-        numbers = [racer.communicate()[0].strip() for racer in racers]
-    finally:
-        for racer in racers:
-            racer.kill()
-            racer.communicate()
+    path = tmp_path / "l"
+    numbers = together([[sys.executable, "-c", RACER, str(path)]] * 4)
     assert sorted(numbers) == ["1", "2", "3", "4"]
     assert ln.Ledger(path, "flights").remaining() == {"rho": 0.0}
 
@@ -138,17 +118,17 @@ def releases():
 @pytest.mark.parametrize("name", releases())
 def test_a_path_pays_as_the_account_that_it_holds(name, tmp_path):
     path, call = tmp_path / "office.ledger", releases()[name]
-    said(lambda: call(path, tmp_path / "s"), "does not exist", "create", "open_or_create")
+    refused(lambda: call(path, tmp_path / "s"), "does not exist", "create", "open_or_create")
     assert list(tmp_path.iterdir()) == []
-    said(lambda: call(tmp_path, tmp_path / "s"), "is a folder; give the path of a ledger's file")
+    refused(lambda: call(tmp_path, tmp_path / "s"), "is a folder; give the path of a ledger's file")
     ledger = ln.Ledger.create(path, "office", ln.zcdp(0.25))
     call(str(path), tmp_path / "s")
     if name == "stream that started":
         call(path, tmp_path / "s")  # goes on, and pays nothing
     assert [e.state for e in ledger.entries()] == ["settled"]
     ln.Ledger.create(path, "home", ln.zcdp(0.25))
-    said(lambda: call(path, tmp_path / "t"), "'home', 'office'", "::DATASET")
-    said(lambda: call(f"{path}::hoem", tmp_path / "t"), "'home', 'office'")
+    refused(lambda: call(path, tmp_path / "t"), "'home', 'office'", "::DATASET")
+    refused(lambda: call(f"{path}::hoem", tmp_path / "t"), "'home', 'office'")
     call(f"{path}::home", tmp_path / "t")
     assert len(ln.Ledger(path, "home").entries()) == 1
     assert len(ledger.entries()) == 1
@@ -163,9 +143,9 @@ def test_an_account_that_cannot_pay_is_named_by_its_path_too(tmp_path):
         relation="substitute",
         size=10,
     )
-    said(lambda: noisy.release(ROWS, tmp_path / "l"), 'mechanism="gaussian"', error=BudgetError)
+    refused(lambda: noisy.release(ROWS, tmp_path / "l"), 'mechanism="gaussian"', error=BudgetError)
 
 
 @pytest.mark.parametrize("what", ["", b"l", 0, [], ("l", "d")])
 def test_what_is_no_ledger_pays_for_nothing(what):
-    said(lambda: checked_ledger(what), "ledger=")
+    refused(lambda: checked_ledger(what), "ledger=")
