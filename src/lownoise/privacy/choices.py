@@ -84,7 +84,7 @@ class Caps(AbstractReading):
         """
         if not isinstance(budget, ApproxDP):
             raise unfit(self.kind, budget)
-        for name, number in asdict(self).items():
+        for name, number in vars(self).items():
             plain = isinstance(number, (int, float)) and not isinstance(number, bool)
             if not (plain and 0 <= number <= sys.float_info.max):
                 raise BudgetError(
@@ -210,7 +210,7 @@ class Aside(AbstractReading):
     rules_out: ClassVar[str] = "spends known by neither rho or mu nor an (epsilon, delta)"
 
     def __post_init__(self) -> None:
-        if self.reading not in _CURRENCIES:
+        if not isinstance(self.reading, str) or self.reading not in _CURRENCIES:
             raise BudgetError(
                 f'aside.reading={quoted(self.reading)} adds up nothing; give "zcdp" or "gaussian"'
             )

@@ -15,9 +15,10 @@ release; only one whose data were refused is given back.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Literal, cast, final
 
-from lownoise.errors import LedgerError, quoted
+from lownoise.errors import LedgerError, quoted, quoted_number
+from lownoise.numbers.arguments import checked_integer, is_integer
 from lownoise.numbers.readable import readable
 from lownoise.privacy.events import Event, event_from_text
 
@@ -34,6 +35,7 @@ _RELATIONS = (
     'as "add_remove per COLUMN"'
 )
 _PER = " per "
+_BITS = 62  # of a number that SQLite keeps
 VERSION = 3  # of a ledger's file that has such spends; made so when the first is reserved
 _TABLES = (
     """CREATE TABLE shared (
@@ -106,6 +108,26 @@ def entries_of(connection: sqlite3.Connection, dataset: str) -> list[Entry]:
     ]
 
 
+def numbered(field: str, value: object) -> int:
+    """Return the number of an entry, or how many there are.
+
+    Raises:
+        LedgerError: where it is none.
+    """
+    return checked_integer(field, value, bits=_BITS, error=LedgerError)
+
+
+def text(field: str, value: object, what: str = "text") -> str:
+    """Return a text, which is kept as it is.
+
+    Raises:
+        LedgerError: where it is none.
+    """
+    if not isinstance(value, str):
+        raise LedgerError(f"{field}={quoted_number(value)} is no {what}; give a text")
+    return value
+
+
 def check_relation(
     connection: sqlite3.Connection, dataset: str, relation: RelationName | None
 ) -> None:
@@ -120,7 +142,7 @@ def check_relation(
     """
     if relation is None:
         return
-    word, per, column = relation.partition(_PER)
+    word, per, column = relation.partition(_PER) if isinstance(relation, str) else ("", "", "")
     if word not in RELATION_NAMES or bool(per) != bool(column):
         raise LedgerError(f"relation={quoted(relation)} is unknown; use {_RELATIONS}")
     other = connection.execute(
@@ -169,14 +191,14 @@ def enter(connection: sqlite3.Connection, dataset: str, spend: int, at: StreamPo
         spend: the number of what was paid.
         at: where the stream stands.
     """
-    row = [at.stream, dataset, spend, at.round, at.digest]
+    row = [_own(at).stream, dataset, numbered("spend", spend), at.round, at.digest]
     connection.execute("INSERT INTO stream VALUES (?, ?, ?, ?, ?)", row)
 
 
 def stand(connection: sqlite3.Connection, at: StreamPosition) -> StreamPosition | None:
     """Return where a stream stands by its row, None where it has none."""
     row = connection.execute(
-        "SELECT round, digest FROM stream WHERE id = ?", [at.stream]
+        "SELECT round, digest FROM stream WHERE id = ?", [_own(at).stream]
     ).fetchone()
     return row and StreamPosition(at.stream, *row)
 
@@ -205,6 +227,13 @@ def move(connection: sqlite3.Connection, before: str | None, at: StreamPosition)
     connection.execute(
         "UPDATE stream SET round = ?, digest = ? WHERE id = ?", [at.round, at.digest, at.stream]
     )
+
+
+def _own(at: object) -> StreamPosition:
+    known = isinstance(at, StreamPosition) and isinstance(at.stream, str) and is_integer(at.round)
+    if not known or not 0 <= cast("StreamPosition", at).round < 1 << _BITS:
+        raise LedgerError(f"stream={quoted_number(at)} says no place of a stream; give one's own")
+    return cast("StreamPosition", at)
 
 
 def _elsewhere(found: StreamPosition, at: StreamPosition) -> str:
@@ -245,7 +274,7 @@ def shared_by(connection: sqlite3.Connection, dataset: str, plan: str) -> int | 
         return None
     row = connection.execute(
         f"{_SHARED} AND plan = ? AND spend.state != 'cancelled'",
-        [dataset, plan],
+        [dataset, text("plan", plan)],
     ).fetchone()
     return None if row is None else int(row[0])
 
@@ -258,12 +287,16 @@ def share(connection: sqlite3.Connection, spend: int, plan: str, uses: int) -> N
         spend: its number.
         plan: the plan's digest.
         uses: how many.
+
+    Raises:
+        LedgerError: where it is no number of uses.
     """
+    row = [spend, text("plan", plan), numbered("uses", uses)]
     if not _renewed(connection):
         for statement in _TABLES:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
-    connection.execute("INSERT INTO shared VALUES (?, ?, ?)", [spend, plan, uses])
+    connection.execute("INSERT INTO shared VALUES (?, ?, ?)", row)
 
 
 def take(connection: sqlite3.Connection, dataset: str, spend: int, created: str) -> int:
@@ -308,12 +341,12 @@ def move_use(
     Raises:
         LedgerError: where it is not reserved, or the spend was given back.
     """
-    changed = 0
+    changed, row = 0, [numbered("spend", spend), numbered("use", use)]
     if _renewed(connection):
         changed = connection.execute(
             "UPDATE use SET state = ? WHERE spend = ? AND number = ? AND state = 'reserved' AND "
             "EXISTS (SELECT 1 FROM spend WHERE id = ? AND dataset = ? AND state != 'cancelled')",
-            [state, spend, use, spend, dataset],
+            [state, *row, row[0], dataset],
         ).rowcount
     if changed != 1:
         raise LedgerError(
@@ -323,7 +356,7 @@ def move_use(
     return bool(
         connection.execute(
             "SELECT 1 FROM use WHERE spend = ? AND number != ? AND state != 'cancelled'",
-            [spend, use],
+            row,
         ).fetchone()
     )
 

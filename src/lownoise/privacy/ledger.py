@@ -25,20 +25,8 @@ from lownoise.errors import (
 )
 from lownoise.errors.credentials import bare, may_hold_a_secret
 from lownoise.numbers.readable import readable
+from lownoise.privacy import entries
 from lownoise.privacy.budget import Budget, checked_budget
-from lownoise.privacy.entries import (
-    RelationName,
-    StreamPosition,
-    amounts,
-    check_relation,
-    enter,
-    move,
-    move_use,
-    share,
-    shared_by,
-    stand,
-    take,
-)
 from lownoise.privacy.events import Event, event_from_text, event_to_text
 from lownoise.privacy.ledger_account import Account, accounts_text
 from lownoise.privacy.readings import first_reading
@@ -47,6 +35,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from lownoise.privacy.choices import Numbered, ReadingName
+    from lownoise.privacy.entries import RelationName, StreamPosition
     from lownoise.privacy.readings import AbstractReading
 
 
@@ -230,11 +219,11 @@ class Ledger(Account):
         own = None if asked is None else checked_budget(asked)
         with self._transaction() as connection:
             self._budget(connection)
-            number = shared_by(connection, self.dataset, plan)
+            number = entries.shared_by(connection, self.dataset, plan)
             if number is None:
                 number = self._take(connection, event, "reserved", note, own, relation)
-                share(connection, number, plan, uses)
-            return number, take(connection, self.dataset, number, _now())
+                entries.share(connection, number, plan, uses)
+            return number, entries.take(connection, self.dataset, number, _now())
 
     def settle_use(self, number: int, use: int) -> None:
         """Make a use final, and with the first the spend: from now on an answer may be seen.
@@ -243,7 +232,7 @@ class Ledger(Account):
             LedgerError: where the use is not reserved.
         """
         with self._transaction() as connection:
-            move_use(connection, self.dataset, number, use, "settled")
+            entries.move_use(connection, self.dataset, number, use, "settled")
             self._changed(connection, number, "settled")
 
     def cancel_use(self, number: int, use: int) -> None:
@@ -253,7 +242,7 @@ class Ledger(Account):
             LedgerError: where the use is not reserved.
         """
         with self._transaction() as connection:
-            if not move_use(connection, self.dataset, number, use, "cancelled"):
+            if not entries.move_use(connection, self.dataset, number, use, "cancelled"):
                 self._changed(connection, number, "cancelled")
 
     def stream_entered(self, number: int, at: StreamPosition) -> None:
@@ -267,10 +256,10 @@ class Ledger(Account):
             LedgerError: where it is known to stand elsewhere.
         """
         with self._transaction() as connection:
-            if stand(connection, at) is None:
-                enter(connection, self.dataset, number, at)
+            if entries.stand(connection, at) is None:
+                entries.enter(connection, self.dataset, number, at)
             else:
-                move(connection, None, at)
+                entries.move(connection, None, at)
 
     def stream_moved(self, before: str | None, at: StreamPosition) -> None:
         """Record that a batch of a stream is on disk, before anybody sees its answers.
@@ -283,7 +272,7 @@ class Ledger(Account):
             LedgerError: where the stream stands elsewhere by the ledger: another copy went on.
         """
         with self._transaction() as connection:
-            move(connection, before, at)
+            entries.move(connection, before, at)
 
     def cancel(self, number: int) -> None:
         """Give a reservation back: only for one whose data were never answered from.
@@ -311,7 +300,7 @@ class Ledger(Account):
         """
         event = checked_budget(budget).event
         with self._transaction() as connection:
-            return self._take(connection, event, "settled", bare(str(note)), budget, relation)
+            return self._take(connection, event, "settled", note, budget, relation)
 
     def _take(
         self,
@@ -326,14 +315,15 @@ class Ledger(Account):
             raise BudgetError(f"event={quoted(event)} is none; give one of lownoise.privacy")
         event = event_from_text(event_to_text(event))  # what is decided on is what is recorded
         budget = self._budget(connection)
-        check_relation(connection, self.dataset, relation)
+        entries.check_relation(connection, self.dataset, relation)
+        note = bare(entries.text("note", note))
         spends = self._counted(connection)
         fixed = self._reading(connection, budget)
         reading = fixed or first_reading(budget, event)
         pair = reading.pair(event, asked)
         if not reading.within(budget, [*spends, (event, pair)]):
-            asks = amounts(reading.taken(budget, [(event, pair)]))
-            left = amounts(reading.remaining(budget, spends))
+            asks = entries.amounts(reading.taken(budget, [(event, pair)]))
+            left = entries.amounts(reading.remaining(budget, spends))
             own = "" if asked is None else f", asked with {asked}"
             raise OverspentError(
                 f"dataset={self.dataset!r} has too little of its {budget} left for this spend"
@@ -375,13 +365,13 @@ class Ledger(Account):
                     "look at it with `lownoise ledger show`",
                 )
             if stream is not None:
-                enter(connection, self.dataset, number, stream)
+                entries.enter(connection, self.dataset, number, stream)
 
     def _changed(self, connection: sqlite3.Connection, number: int, state: str) -> bool:
         """Settle or cancel a spend, and return whether it was reserved."""
         changed = connection.execute(
             "UPDATE spend SET state = ? WHERE id = ? AND dataset = ? AND state = 'reserved'",
-            [state, number, self.dataset],
+            [state, entries.numbered("spend", number), self.dataset],
         ).rowcount
         connection.execute(
             "UPDATE dataset SET reading = NULL, fixed_by = NULL "

@@ -191,7 +191,7 @@ class Account:
 
     def __init__(self, path: str | PathLike[str], dataset: str) -> None:
         object.__setattr__(self, "path", path_of(path, "ledger", LedgerError))
-        object.__setattr__(self, "dataset", dataset)
+        object.__setattr__(self, "dataset", entries.text("dataset", dataset, "name"))
 
     def __str__(self) -> str:
         """Say what is spent, what is left, and each spend, or the fields where no account is."""
@@ -332,7 +332,7 @@ class Account:
     ) -> tuple[Budget, AbstractReading | None]:
         """Return what an account is to have, checked; nothing is opened."""
         total, dataset = checked_budget(budget), self.dataset
-        if not isinstance(dataset, str) or not dataset.strip() or not dataset.isprintable():
+        if not dataset.strip() or not dataset.isprintable():
             raise LedgerError(
                 f"dataset={quoted(dataset)} is no name; give one of letters that print"
             )
