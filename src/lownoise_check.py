@@ -1252,7 +1252,7 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         found = self.strays(self.seen_from([*map(F, question["center"])]) if turned_from else self.answers)
         self.variances = [v / self.n**2 for v in found]
         if not grouped:
-            coarse(steps, self.own.rounding(), max(size or 0, 1 << 14), self.integers(noise), file.law == "geometric" or file.pure == WHOLE)
+            self.coarse(max(size or 0, 1 << 14), F(1), file.law == "geometric" or file.pure == WHOLE)
         if file.first and file.pure and lifted and len(given) == len(found):
             undecided("means of a private number of rows under a pure budget, as 0.1 wrote them")
         self.weights = numbers(given, "terms.weights", len(found) - (lifted and file.law != "gaussian"), 2.0**-900)
@@ -1261,8 +1261,8 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
             self.far = [(b - a) / 2 for a, b in ends]
             self.about = self.seen_from([(a + b) / 2 for a, b in ends])
             *self.worse, self.last = map(max, *(self.strays(self.seen_from(at)) for at in each(*ends)))
-    def integers(self, noise: Any) -> list[F]:  # the variances of what is summed
-        return self.strays((unit(len(self.steps)), 0)) if {"embed", "about"} & {*noise} else [v * self.n**2 for v in self.variances]
+    def coarse(self, size: int, least: F, whole: bool = False) -> None:  # stop if the grid is, beside so many times the variances
+        coarse(self.steps, self.own.rounding(), size, [v * least for v in self.strays(self.answers)], whole, self.answers)
     def seen_from(self, points: Any) -> Dyadic:  # the answers of sums about a point, and the count
         (off,), over = dyadic([[cut(F(v) - x, 1100, 0) for v, x in each(self.own.center, points)]])
         found = [[x << over for x in row] for row in self.answers[0]]
@@ -1534,12 +1534,15 @@ class Tables:  # what is asked of a table: weighted orbits of marginals, and the
             moved += root(cut(asked[space] * (full if self.counted else parts), 400, 0), 0)
         size = sum((n * c[row] for row, n in self.cells.items()), ZERO) if self.infinite else max(c.values())
         return moved**2 / size
-def coarse(steps: list[float], off: list[F], size: int, squares: Any, whole: bool = False) -> None:  # stop unless grids are so fine beside noise of
-    # these variances that errors of noise alone are those of answers, where each record is off by such a part of a step
-    if any(max((x * size * 128) ** 2, F((not whole) << 32)) * F(s) ** 2 > v > 0 for s, x, v in zip(steps, off, squares, strict=False)):
+def coarse(steps: list[float], off: list[F], size: int, squares: list[F], whole: bool, rows: Dyadic = ([], 0)) -> None:
+    # stop unless grids are so fine beside answers of these variances, rows of what is summed, that their errors are those of noise
+    # alone: 2^16 steps a deviation, or whole noise, where each record is off by such a part of a step; of a count by none
+    far = [max(x * size * 128, F((not whole) << 16)) * F(s) for s, x in each(steps, off + [ZERO] * (len(steps) - len(off)))]
+    moved = [dot(map(abs, row), far) / 2 ** rows[1] for row in rows[0]] or far
+    if any(x * x > v > 0 for x, v in each(moved, squares)):
         false("noise.step is coarse beside the noise, so that errors are more than is stated")
-def fine(steps: Any, given: Any) -> None:  # stop unless grids are fine beside the least noise on each
-    if any(s > 1 or math.frexp(s)[0] != 0.5 or s * 2**16 > x > 0 for s, x in each(steps, given)):
+def fine(steps: Any, given: Any) -> None:  # stop unless grids are fine beside the least noise on each, or the finest of counts
+    if any(s > 1 or math.frexp(s)[0] != 0.5 or (s > 2.0**-22 and s * 2**16 > x > 0) for s, x in each(steps, given)):
         false("noise.steps are no powers of two that are fine beside the noise")
 class Ordered:  # tables with ordered attributes, and their noise: a matrix L_A on each residual space A of the others
     # along them stand products of corners, of 1 or whether the category is one that is not the last: a record in x that
@@ -1736,7 +1739,7 @@ def check_groups(file: File) -> None:  # of means or totals in groups: a table o
     given = numbers(noise["deviations"], "noise.deviations", len(groups.spaces), 0.0)
     groups.read([F(x) ** 2 for x in given], file.infinite, True)  # sums of all rows have noise, if their count has none
     least = min(v for v in groups.seen.values())
-    coarse(own.steps, own.own.rounding(), max(terms["size"] or 0, 1 << 14), [v * least for v in own.integers(noise["values"])])
+    own.coarse(max(terms["size"] or 0, 1 << 14), least)
     if file.counted:
         holds = own.covers(file.limit / groups.whole)
     elif groups.dropping:
@@ -1838,7 +1841,7 @@ def check_stream(file: File) -> None:  # the plan of a stream
         left -= ((2 * size + 4 * root(F(n), 1) + pair.residual * width) / tau) ** 2 if width else 0
     file.say("no change by one person, in a round, is beyond μ", left >= 0 and own.covers(law, 0, left / pair.column))
     through = law.variances(answers, own.step)
-    coarse(own.step, own.rounding(), n, [v * sum(pair.rows, ZERO) / n for v in law.variances((unit(len(own.step)), 0), own.step)])
+    coarse(own.step, own.rounding(), n, [v * sum(pair.rows, ZERO) / n for v in through], False, answers)
     hidden = [sum(((F(e, 1 << answers[1]) * F(s)) ** 2 * (tau**2 + F(1, 12))
                    for e, s, tau, width in each(row, own.step, cover, widths) if width), ZERO) for row in answers[0]]
     square = (sum(pair.rows, ZERO) / n if mean else max(pair.rows)) * sum(through, ZERO) + sum(hidden, ZERO)

@@ -4,6 +4,7 @@
 import base64
 import copy
 import json
+import math
 import os
 import subprocess
 import sys
@@ -466,6 +467,9 @@ def test_integers_are_read_as_they_are_written(integers):
         ln.Release.from_json(json.dumps(document))
 
 
+ROUNDED = "answers are rounded finely beside the noise"
+
+
 def coarse(plan, factor):
     """Return the plan as a forger has it: a grid so much coarser, and noise that covers it."""
     document = json.loads(plan.to_json())
@@ -499,7 +503,7 @@ def test_a_grid_that_shows_beside_the_noise_is_noticed(question, budget, relatio
     assert ln.verify(plan.to_json())
     forged = coarse(plan, 2.0**36)
     checks = [c.name for c in ln.verify(forged.to_json()).checks if not c.holds]
-    assert "records are rounded finely beside the noise" in checks
+    assert ROUNDED in checks
 
 
 def test_a_grid_of_a_stream_that_shows_beside_the_noise_is_noticed():
@@ -511,7 +515,7 @@ def test_a_grid_of_a_stream_that_shows_beside_the_noise_is_noticed():
     noise.update(step=[0.5], scale=[8.0], cover=[64.0])
     forged = ln.StreamPlan.from_json(json.dumps(document)).to_json()
     checks = [c.name for c in ln.verify(forged).checks if not c.holds]
-    assert checks == ["records are rounded finely beside the noise"]
+    assert checks == [ROUNDED]
 
 
 @pytest.mark.parametrize("shape", [[10**18, 0], [0, 10**18]])
@@ -525,13 +529,72 @@ def test_an_array_of_nothing_has_no_more_rows_than_others(shape):
     refused_plan(json.dumps(document), "matrix has the shape")
 
 
-def test_whole_numbers_may_have_a_grid_of_any_width():
-    """Nothing is lost of them: a plan of counts at a step of one is as exact."""
+def test_whole_numbers_may_have_a_coarser_grid_as_long_as_noise_is_fine_on_it():
+    """Nothing is lost of records, so that of 10^6 a grid of 2^20 steps a record is as exact."""
     question = ln.Queries([[0, 1, 3]], {"x": 3}, outside={"x": 0})
     plan = ln.plan(question, budget=ln.zcdp(0.5), relation="substitute", size=10**6)
     step = json.loads(plan.to_json())["terms"]["noise"]["step"][0]
-    checks = [c.name for c in ln.verify(coarse(plan, 1 / step).to_json()).checks if not c.holds]
-    assert "records are rounded finely beside the noise" not in checks
+    for places, holds in ((20, True), (12, False)):
+        own = ln.verify(coarse(plan, 2.0**-places / step).to_json())
+        assert (ROUNDED not in [c.name for c in own.checks if not c.holds]) == holds
+
+
+STEPS = {
+    "step",
+    "count_step",
+    "scale",
+    "scales",
+    "factor",
+}  # of a grid, and what is told in it
+
+
+def on_coarse_grid(text, places):
+    """Return a file of the same noise, of as many deviations, on a grid so much coarser."""
+
+    def moved(value, by):
+        return [moved(own, by) for own in value] if isinstance(value, list) else by * value
+
+    document = json.loads(text)
+    noise = document["terms"]["noise"]
+    noise = noise.get("values", noise)
+    for name in STEPS & {name for name, own in noise.items() if own is not None}:
+        grid = name.endswith("step")
+        if grid or isinstance(noise[name], list):
+            noise[name] = moved(noise[name], 2.0 ** (places if grid else -places))
+    return json.dumps(mended(document))
+
+
+@cache
+def exact(name):
+    """Return a plan of records that no grid of their kind rounds, and of real noise."""
+    lists = ln.Points([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    asked = {"relation": "add_remove", "budget": ln.zcdp(0.5)}
+    question = ln.Mean(["a", "b"], lists)
+    match name:
+        case "totals":
+            question = ln.Sum(["a", "b"], lists)
+        case "groups":
+            question = ln.Mean(["a", "b"], lists, by={"g": 2, "h": 3})
+        case "queries":
+            question = ln.Queries([[0, 1, 3], [1, 1, 0]], {"x": 3})
+        case "pure" | "pure groups":
+            asked |= {"budget": ln.pure_dp(0.5), "mechanism": "laplace"}
+            by = {"g": 2} if name == "pure groups" else None
+            question = ln.Mean(["a", "b"], lists, by=by)
+    return ln.plan(question, **asked).to_json()
+
+
+@pytest.mark.parametrize("name", ["means", "totals", "queries", "pure", "groups", "pure groups"])
+def test_real_noise_that_is_coarse_on_its_own_grid_is_noticed(name):
+    """Rounding of the noise adds errors that no stated error has, where records are exact, too."""
+    text = exact(name)
+    assert ln.verify(on_coarse_grid(text, 0))
+    noise = json.loads(text)["terms"]["noise"]
+    noise = noise.get("values", noise)
+    steps = [*noise["step"], noise.get("count_step") or 0.0]
+    quarters = -round(math.log2(max(steps))) - 2  # of a record, which stays whole
+    checks = [c.name for c in ln.verify(on_coarse_grid(text, quarters)).checks if not c.holds]
+    assert checks == [ROUNDED]
 
 
 def test_steps_of_parities_are_those_of_their_noise():

@@ -47,6 +47,42 @@ def test_errors_that_a_coarse_grid_adds_are_not_left_unsaid(name):
     assert checker.decide(coarse(FILES[name](), 0))[0] == HOLDS
     status, lines = checker.decide(coarse(FILES[name](), 24))
     assert status == FALSE, lines
+    assert not ln.verify(coarse(FILES[name](), 24))
+
+
+@pytest.mark.parametrize("relation", ["substitute", "add_remove"])
+@pytest.mark.parametrize("budget", [ln.zcdp(0.5), ln.pure_dp(0.5)], ids=str)
+def test_noise_that_is_coarse_on_its_own_grid_is_refused_where_records_are_exact(budget, relation):
+    """The count of rows, too, whose grid is its own."""
+    asked = {"budget": budget, "relation": relation, "size": 50 if relation[0] == "s" else None}
+    mechanism = "gaussian" if "zCDP" in str(budget) else "laplace"
+    question = ln.Mean(["a"], ln.Points([[-1.0], [1.0], [3.0]]))
+    text = ln.plan(question, mechanism=mechanism, **asked).to_json()
+    noise = json.loads(text)["terms"]["noise"]
+    forged = [coarse(text, -3 - round(math.log2(noise["step"][0])))]
+    if noise["count_step"]:
+        document, by = json.loads(text), 0.125 / noise["count_step"]
+        own = document["terms"]["noise"]
+        own["count_step"] = 0.125
+        if "factor" in own:
+            own["factor"][-1] = scaled(own["factor"][-1], 1 / by)
+        else:
+            own["scale" if "scale" in own else "scales"][-1] /= by
+        forged.append(json.dumps(document))
+    for other in forged:
+        status, lines = checker.decide(other)
+        assert (status, "coarse" in lines[-1]) == (FALSE, True), lines
+        unsaid = [own.name for own in ln.verify(other).checks if not own.holds]
+        assert unsaid == ["unedited", "answers are rounded finely beside the noise"]
+
+
+@pytest.mark.parametrize("budget", [ln.zcdp(1e5), ln.zcdp(1e6)], ids=str)
+def test_counts_with_next_to_no_noise_have_the_finest_grid_and_hold(budget, tmp_path):
+    """Of counts steps are 2^-22 at least: what is rounded there no reader can see."""
+    question = ln.Marginals({"a": 2, "b": 3}, way=2)
+    ln.plan(question, budget=budget, relation="add_remove").save(tmp_path / "plan.json")
+    assert checker.decide((tmp_path / "plan.json").read_text(encoding="utf-8"))[0] != FALSE
+    assert ln.verify(tmp_path / "plan.json")
 
 
 @pytest.mark.parametrize("name", ["ball", "zonotope"])

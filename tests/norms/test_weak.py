@@ -18,10 +18,10 @@ from scipy import stats
 import lownoise as ln
 from lownoise.errors import PlanError
 from lownoise.noise import KNormNoise
-from lownoise.noise.abstract import distance_within
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.uniform import UniformNormBall, UniformPlaced, UniformProduct
+from lownoise.samplers.uniform.abstract import distance_within
 from lownoise.samplers.walks import Normed
 from lownoise.samplers.walks.mixing import Proximal
 from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricBox

@@ -17,9 +17,9 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.kinds import Kinds
-from lownoise.noise.coordinates import LAPLACE, Coordinates
+from lownoise.noise.coordinates import LAPLACE, Coordinates, log_concave_moment
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import fraction_up, grown, shrunk, sqrt_up, square_up, up
+from lownoise.numbers.rounding import fraction_up, grown, sqrt_up, square_up, up
 from lownoise.privacy import noise_curve, pure_curve
 from lownoise.samplers.lazy import rounded
 
@@ -191,37 +191,6 @@ def sampling_loss(exact: Loss, uniform: AbstractUniform) -> Loss:
     return Loss(total, min(up(tau * much), 1.0))
 
 
-def distance_within(epsilon: float, delta: float) -> float:
-    """Return the total variation τ whose cost (1 + e^ε)τ is within δ, rounded down.
-
-    Args:
-        epsilon: what is revealed at most.
-        delta: δ ≥ 0.
-
-    Examples:
-        >>> distance_within(1.0, 0.0)
-        0.0
-        >>> round(distance_within(0.0, 1e-6), 12)
-        5e-07
-    """
-    if not (delta > 0 and epsilon < 700):  # noqa: PLR2004 (where floats end)
-        return 0.0
-    return shrunk(delta / (grown(math.exp(epsilon)) + 1), 2.0**-39)
-
-
-def log_concave_moment(order: float) -> float:
-    """Return the most that (E|X|^q)^{1/q}/σ is for symmetric log-concave X (Borell 1973), q ≥ 2.
-
-    As p ↦ ln(E|X|^p/Γ(p + 1)) is concave and 0 at 0, (E|X|^p/Γ(p + 1))^{1/p} falls: no moments
-    exceed a Laplace number's.
-
-    Examples:
-        >>> round(log_concave_moment(4.0), 6) == round(6**0.25, 6)
-        True
-    """
-    return math.exp(math.lgamma(order + 1) / order) / math.sqrt(2)
-
-
 class AbstractStructure(ABC):
     """Changes whose greatest length in Gaussian noise follows from how they are made."""
 
@@ -375,6 +344,11 @@ class AbstractNoise(ABC):
         return True
 
     @property
+    def whole(self) -> bool:
+        """Whether it is drawn in whole numbers, of which none is rounded."""
+        return False
+
+    @property
     def log_concave(self) -> bool:
         """Whether its density is symmetric and log-concave, from which bounds on tails follow."""
         return self.independent_scales is not None
@@ -412,6 +386,35 @@ class AbstractNoise(ABC):
             embed: from the integers' worth to the answers, shape (m, r); None for the identity.
         """
         return self.answer_scales(unit, embed)[0]
+
+    def coarseness(self, totals: Any) -> float:  # noqa: ANN401 (its totals stand above)
+        """Return how large the steps that an answer is summed of are beside its deviation.
+
+        The greatest of all answers'; 0 where nothing is rounded.
+
+        Args:
+            totals: the integers that it is added to.
+        """
+        if self.whole:
+            return 0.0
+        coarse = (totals.unit > totals.finest) & (
+            self.deviations(np.ones(self.dimension), None) > 0
+        )
+        return self.beside(totals, coarse.astype(np.float64))
+
+    def beside(self, totals: Any, off: Vector) -> float:  # noqa: ANN401 (as of `coarseness`)
+        """Return how far answers are moved at most, in their deviations.
+
+        Args:
+            totals: as of `coarseness`.
+            off: how far each integer is, in steps, shape (r,).
+        """
+        if not np.any(off):
+            return 0.0
+        unit, embed = totals.unit, totals.embed
+        moved = off * unit if embed is None else np.abs(embed) @ (off * unit)
+        with np.errstate(divide="ignore"):
+            return float(np.max(moved[moved > 0] / self.deviations(unit, embed)[moved > 0]))
 
     def answer_scales(self, unit: Vector, embed: Vector | None) -> tuple[Vector, Vector]:
         """Return how answers stray, and how each does with the last; shapes (m,) and (m,).

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.abstract import distance_within
 from lownoise.noise.discrete_k_norm import DiscreteKNormNoise, is_table
 from lownoise.noise.discrete_staircase import DiscreteStaircaseNoise
 from lownoise.noise.marginal_noise import AbstractRoundNoise, grid_step, marginal_mechanism
@@ -26,6 +25,7 @@ from lownoise.noise.mechanism import covering, spared
 from lownoise.noise.pure import KNormNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy.units import rows_of
+from lownoise.samplers.uniform.abstract import distance_within
 from lownoise.sensitivity.factors.tables import centered, differences
 from lownoise.sensitivity.residuals import marginal_orbits
 from lownoise.sensitivity.residuals.ordered import split_marginals
@@ -266,6 +266,16 @@ class CellNoise(AbstractRoundNoise):
     def estimated(self) -> bool:
         """Whether its covariance was estimated by simulation."""
         return self.inner.estimated
+
+    @property
+    def whole(self) -> bool:
+        """As of the noise on cells."""
+        return self.inner.whole
+
+    @property
+    def finest(self) -> Vector:
+        """The deviation of each cell's, in steps, shape (r,)."""
+        return self.inner.deviations(np.ones(self.inner.dimension), None)
 
     def loss(self, changes: Any) -> Loss:  # noqa: ANN401 (as of the layout)
         """Return what integers reveal that one neighbour moves by points of `changes`."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.abstract import AbstractNoise, Loss, gaussian_loss
+from lownoise.noise.abstract import AbstractNoise, Loss, gaussian_loss, quotient_up
 from lownoise.noise.exchanges import exchange_up
 from lownoise.noise.groups import GroupTotals
 from lownoise.noise.marginals import MarginalTotals, Piece
@@ -28,10 +28,11 @@ from lownoise.sensitivity.residuals import TableChanges
 from lownoise.sensitivity.residuals.ordered import split_marginals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from lownoise.noise.gaussian import GaussianNoise
-    from lownoise.noise.groups import GroupChanges
+    from lownoise.noise.groups import AbstractGroupTotals, GroupChanges
+    from lownoise.noise.marginals import Space
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions.mean import AbstractGrouped
@@ -92,6 +93,29 @@ class GroupNoise(AbstractNoise):
     def log_concave(self) -> bool:
         """It is."""
         return True
+
+    def coarseness(self, totals: AbstractGroupTotals) -> float:
+        """As of one group's noise; an answer is a sum of such, and of what all rows have."""
+        return self._least(lambda noise, _: noise.coarseness(totals.inner))
+
+    def beside(self, totals: AbstractGroupTotals, off: Vector) -> float:
+        """As of one group's noise, each integer of a space the same."""
+
+        def of(noise: GaussianNoise, space: Space) -> float:
+            own = off[space.start * self.width :][: self.width]
+            return noise.beside(totals.inner, own) / 2 ** (len(space.sizes) / 2)
+
+        return self._least(of)
+
+    def _least(self, of: Callable[[GaussianNoise, Space], float]) -> float:
+        """Return the most of what is said of the noise in each space, whose inner one is 1."""
+        found = [0.0]
+        for space in self.tables.layout.spaces:
+            apart = self.all_rows if self.apart(space) else None
+            own = of(apart or self.inner, space)
+            sigma = 1.0 if apart else float(self.tables.orbit_deviations[space.orbit])
+            found.append(quotient_up(own, sigma))
+        return max(found)
 
     def loss(self, changes: GroupChanges) -> Loss:  # type: ignore[override]  # what groups have
         """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""

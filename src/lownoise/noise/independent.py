@@ -29,9 +29,9 @@ from lownoise.noise.abstract import (
     NOISES,
     AbstractNoise,
     Loss,
-    log_concave_moment,
     quotient_up,
 )
+from lownoise.noise.coordinates import log_concave_moment
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import fraction_up, grown, sqrt_up
 from lownoise.privacy import noise_curve, pure_curve
@@ -109,6 +109,11 @@ class AbstractIndependentNoise(AbstractNoise):
     def dimension(self) -> int:
         """The number of integers r."""
         return int(self.scales.size)
+
+    @property
+    def whole(self) -> bool:
+        """As of its law."""
+        return self.on_lattice
 
     def loss(self, changes: AbstractBody) -> Loss:
         """Return the greatest Σ|sᵢ|/bᵢ over `changes`, and ρ and μ of such changes, rounded up."""

@@ -193,6 +193,20 @@ class JointNoise(AbstractNoise):
         """As of one group's."""
         return self.inner.left_out
 
+    @property
+    def whole(self) -> bool:
+        """As of one group's."""
+        return self.inner.whole
+
+    def coarseness(self, totals: JointTotals) -> float:
+        """As of the noise of one group, where it is least."""
+        return self.inner.coarseness(totals.inner) / float(np.min(self.scales))
+
+    def beside(self, totals: JointTotals, off: Vector) -> float:
+        """Likewise: integers of one kind are off as far in each group."""
+        own = self.inner.beside(totals.inner, off[: self.inner.dimension])
+        return own / float(np.min(self.scales))
+
     def loss(self, changes: AbstractBody) -> Loss:
         """Return what tables reveal together: of each the noise of one group, where a record is.
 

@@ -74,6 +74,7 @@ class LatticeNoise(AbstractNoise):
 
     multiples: GeometricNoise
     spacing: Integers
+    whole = True
 
     def __post_init__(self) -> None:
         scales = self.multiples.scales

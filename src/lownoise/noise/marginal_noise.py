@@ -18,6 +18,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractNoise, gaussian_loss
 from lownoise.noise.marginals import MarginalTotals, Piece
 from lownoise.noise.mechanism import LEFT, AdditiveMechanism, covering
+from lownoise.noise.totals import FINEST
 from lownoise.noise.units import of_one_row, times_up
 from lownoise.samplers import rounded_gaussian
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from lownoise.noise.abstract import Loss
     from lownoise.noise.independent import AbstractIndependentNoise
     from lownoise.noise.marginals import AbstractLayout, Space, Sums
+    from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Attribute
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 _STEPS = 20  # log2 of a standard deviation in grid steps, where counts leave room
 _ROOM = 62  # bits of an integer
 _FAR = 64.0  # deviations: farther no normal number of fewer than 2000 bits lies
-_ROWS = 40  # log2 of the number of rows that fits in any case
 
 
 @final
@@ -66,6 +67,16 @@ class AbstractMarginalNoise(AbstractNoise):
     @abstractmethod
     def answer_variances(self) -> list[Vector]:
         """Return the variances of the answers of each orbit of marginals in one unordered cell."""
+
+    @property
+    @abstractmethod
+    def finest(self) -> Vector:
+        """The least deviation of the numbers in each space, given others, in steps, shape (k,)."""
+
+    def coarseness(self, totals: AbstractTotals) -> float:
+        """Return how large steps are beside the noise, of whose sums all answers are."""
+        own = self.finest[(self.finest > 0) & (self.layout.steps > totals.finest)]
+        return 0.0 if self.whole else float(np.max(1 / own, initial=0.0))
 
     @abstractmethod
     def sums_covariance(self, place: int, first: Sums, second: Sums) -> Vector:
@@ -234,7 +245,7 @@ def grid_step(deviation: float) -> float:
     if not deviation:
         return 1.0
     # a row adds 0, 1 or −1 to each integer
-    return 2.0 ** -min(max(_STEPS - math.frexp(deviation)[1], 0), _ROOM - _ROWS)
+    return max(2.0 ** -max(_STEPS - math.frexp(deviation)[1], 0), FINEST)
 
 
 class AbstractRoundNoise(AbstractMarginalNoise):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.totals import AbstractTotals, check_public, check_rows
+from lownoise.noise.totals import FINEST, AbstractTotals, check_public, check_rows
 from lownoise.noise.units import Repeated
 from lownoise.numbers.arrays import stacked
 
@@ -377,6 +377,11 @@ class MarginalTotals(AbstractTotals):
             TableError: where the table has not the public number of rows.
         """
         return [k for piece in self.pieces for k in self.part(records, piece).tolist()]
+
+    @property
+    def finest(self) -> float:
+        """That of counts."""
+        return FINEST
 
     @property
     def unit(self) -> Vector:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 SHOWN = 2.0**-7  # of a deviation: more than that rounding of records may not move an answer by
 _FEW_RECORDS = 2**14
+_TIMES = 2.0**9  # so a deviation is 2^16 steps, whose rounding is below 2^-35 of its square
 _AHEAD = 7  # pieces that may wait for one that takes long
 
 
@@ -179,17 +180,14 @@ class AdditiveMechanism:
 
     @cached_property
     def rounding(self) -> float:
-        """How far the rounding of all records moves an integer at most, in its deviations.
+        """How far rounding moves an answer at most, in its deviations: what no deviation states.
 
-        The noise covers what rounding reveals; what it adds to an error, no deviation says. Where
-        the number of records is private, that of so few as no table of any use has less.
+        Of records that is of all of them or, where their number is private, of so few as no table
+        of any use has less. Of the noise, which adds a twelfth of a step's square to a variance, a
+        step counts `_TIMES` times: deviations are stated to ten digits. Whole noise is not rounded.
         """
         off = self.totals.rounding * max(self.size or 0, _FEW_RECORDS)
-        if not np.any(off):
-            return 0.0
-        deviations = self.noise.deviations(np.ones(self.length), None)
-        with np.errstate(divide="ignore"):
-            return float(np.max(off[off > 0] / deviations[off > 0]))
+        return max(self.noise.beside(self.totals, off), _TIMES * self.noise.coarseness(self.totals))
 
     @cached_property
     def deviations(self) -> Vector:

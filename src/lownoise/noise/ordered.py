@@ -106,6 +106,11 @@ class OrderedNoise(AbstractResidualNoise):
     layout: OrderedLayout
     factors: tuple[Vector, ...]
 
+    @property
+    def finest(self) -> Vector:
+        """The least pivot of each block's factor, in steps, shape (b,)."""
+        return frozen(np.array([*map(finest_deviation, self.factors)]) / self.layout.steps)
+
     def radius_up(self, changes: Blocks) -> float:
         """Return at least the length of the greatest change in this noise: μ."""
         return sqrt_up(changes.cost_up(self.factors))

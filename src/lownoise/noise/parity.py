@@ -15,7 +15,7 @@ from lownoise.noise.abstract import AbstractNoise, AbstractStructure, Loss
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.mechanism import AdditiveMechanism, covering, spared
-from lownoise.noise.totals import AbstractCountTotals, check_rows
+from lownoise.noise.totals import FINEST, AbstractCountTotals, check_rows
 from lownoise.noise.units import of_one_row
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown, sqrt_up
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.relations import Relation
 
 _STEPS = 20  # log2 of a standard deviation in grid steps, where counts leave room
-_FINEST = 2.0**-22  # with it 2^40 rows fit an integer of 64 bits
 
 
 @final
@@ -149,6 +148,11 @@ class ParityTotals(AbstractCountTotals["Parity"]):
         return frozen(np.repeat(self.steps, self.question.counts))
 
     @property
+    def finest(self) -> float:
+        """That of counts."""
+        return FINEST
+
+    @property
     def embed(self) -> Vector | None:
         """Every parity is summed."""
         return None
@@ -204,6 +208,11 @@ class ParityNoise(AbstractNoise):
     def dimension(self) -> int:
         """How many integers there are."""
         return sum(self.counts)
+
+    @property
+    def whole(self) -> bool:
+        """As of its law."""
+        return self.law.on_lattice
 
     def loss(self, changes: ParityChanges) -> Loss:  # type: ignore[override]  # what parities have
         """Return ε, ρ and μ of the worst pattern of bits that differ, rounded up."""
@@ -359,4 +368,4 @@ def _step(deviation: float) -> float:
     """Return a power of two, at most 1: fine beside the noise, and coarse enough for all counts."""
     if not deviation:
         return 1.0
-    return min(max(2.0 ** min(math.frexp(deviation)[1] - _STEPS, 0), _FINEST), 1.0)
+    return min(max(2.0 ** min(math.frexp(deviation)[1] - _STEPS, 0), FINEST), 1.0)

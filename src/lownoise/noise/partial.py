@@ -92,6 +92,11 @@ class PartialNoise(AbstractNoise):
         return self.inner is None or self.inner.steady
 
     @property
+    def whole(self) -> bool:
+        """As of the noise itself."""
+        return self.inner is None or self.inner.whole
+
+    @property
     def log_concave(self) -> bool:
         """As of the noise itself."""
         return self.inner is None or self.inner.log_concave

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 # The grid is 2^-10 of the least deviation that is left where all other counts are known. A number
 # is a long sum: on a finer grid more of them would be too near a half to be rounded at once.
 _COARSER = 2.0**10
+_SHORTER = 2.0**8  # than a deviation is such a one, at least: errors are stated to seven digits
 
 
 @final
@@ -120,6 +121,12 @@ class ProductNoise(AbstractResidualNoise):
     along: tuple[AxisNoise, ...]
     orbit_deviations: Vector
 
+    @property
+    def finest(self) -> Vector:
+        """Of each block, in steps, shape (b,), from the least pivots of its factor."""
+        own = _finest(self.layout.products, self.along, self.orbit_deviations)
+        return frozen(np.array(own) * _SHORTER / self.layout.steps)
+
     def radius_up(self, changes: Products) -> float:
         """Return at least the length of the greatest change in this noise: μ."""
         return sqrt_up(changes.cost_up(self.along, np.square(self.orbit_deviations)))
@@ -184,15 +191,20 @@ class ProductNoise(AbstractResidualNoise):
 
 def product_steps(products: Products, noise: Sequence[AxisNoise], deviations: Vector) -> Vector:
     """Return the unit of each block's integers that goes with its noise, shape (b,)."""
+    own = _finest(products, noise, deviations)
+    return frozen(np.array([grid_step(least * _COARSER) for least in own]))
+
+
+def _finest(products: Products, noise: Sequence[AxisNoise], deviations: Vector) -> list[float]:
+    """Return the least deviation of each block's numbers given all before them, in records."""
     least = [finest_deviation(own.triangle) for own in noise]
-    found = []
-    for block in products.parts:
-        own = [
+    return [
+        min(
             float(deviations[v]) * math.prod(least[t] for t in span)
             for v, span in zip(block.variables, block.spans, strict=True)
-        ]
-        found.append(grid_step(min(own) * _COARSER))
-    return frozen(np.array(found))
+        )
+        for block in products.parts
+    ]
 
 
 def product_mechanism(

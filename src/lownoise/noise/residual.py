@@ -98,6 +98,11 @@ class ResidualNoise(AbstractResidualNoise):
         """σ² of each residual orbit, in records, shape (r,)."""
         return frozen(np.square(self.orbit_deviations))
 
+    @property
+    def finest(self) -> Vector:
+        """σ of each residual orbit, in steps, shape (r,)."""
+        return frozen(self.orbit_deviations / self.layout.steps)
+
     def radius_up(self, changes: TableChanges) -> float:
         """Return at least the length of the greatest change in this noise: μ."""
         return sqrt_up(changes.cost_up(self.variances))

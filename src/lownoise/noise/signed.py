@@ -321,6 +321,18 @@ class SignedNoise(AbstractRoundNoise):
         return Loss(epsilon, 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
 
     @property
+    def whole(self) -> bool:
+        """As of its law."""
+        return self.layout.law.on_lattice
+
+    @property
+    def finest(self) -> Vector:
+        """The deviation of the cells of each orbit of tables, in steps, shape (s,)."""
+        return np.asarray(
+            np.sqrt(self.layout.law.variances(self.layout.scales / self.layout.steps))
+        )
+
+    @property
     def log_concave(self) -> bool:
         """It is where its law has a density."""
         return not self.layout.law.on_lattice

@@ -20,10 +20,10 @@ from lownoise.kinds import POSITIVE, Field
 from lownoise.noise.abstract import (
     NOISES,
     Loss,
-    log_concave_moment,
     quotient_up,
     sampling_loss,
 )
+from lownoise.noise.coordinates import log_concave_moment
 from lownoise.noise.pure import FACTOR, AbstractNormNoise, ellipsoid_norm
 from lownoise.noise.radial import ball_moment, ball_quantile
 from lownoise.numbers.rounding import fraction_up

@@ -36,6 +36,7 @@ class _All:
 
 
 _ALL = _All()
+FINEST = 2.0**-22  # the least step of counts, in records: 2^40 rows fit an integer of 64 bits
 _BITS = 53  # of a float
 _FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
 _BIAS_BITS = 10  # under `substitute`: rounding of records moves a mean by ≤ 2^-10 deviations
@@ -151,6 +152,11 @@ class AbstractTotals(AbstractReader):
             FileError: as said.
         """
         del integers  # of which none is public by default
+
+    @property
+    def finest(self) -> float:
+        """A step that is as fine as steps can be, whatever the noise: of which nothing is asked."""
+        return 0.0
 
     @property
     def rounding(self) -> Vector:

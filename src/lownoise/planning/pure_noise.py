@@ -19,7 +19,6 @@ import numpy as np
 from lownoise.certificate import order_norm
 from lownoise.errors import PlanError
 from lownoise.noise import AdditiveMechanism
-from lownoise.noise.abstract import distance_within
 from lownoise.noise.independent import LaplaceNoise
 from lownoise.noise.means import MeanTotals
 from lownoise.noise.mechanism import covering, spared
@@ -30,6 +29,7 @@ from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.questions import Mean
 from lownoise.release.guarantees import MOST_EPSILON, pure_cost
 from lownoise.release.pure_bound import middle
+from lownoise.samplers.uniform.abstract import distance_within
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints
 from lownoise.sets.norms import norm_of

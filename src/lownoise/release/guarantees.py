@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.certificate import order_norm
-from lownoise.noise.abstract import log_concave_moment
+from lownoise.noise.coordinates import log_concave_moment
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import decimal_up, down, exact, grown, square_up
 from lownoise.privacy import ApproxDP, ApproxNoiseEvent, PureNoiseEvent, pure_curve

@@ -23,6 +23,7 @@ from lownoise.noise.product import ProductLayout, ProductNoise, product_steps
 from lownoise.noise.pure import KNormNoise
 from lownoise.noise.residual import ResidualLayout, ResidualNoise, grid_steps
 from lownoise.noise.signed import SIGNED, SignedLayout, SignedNoise, signed_steps
+from lownoise.noise.totals import FINEST
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.sensitivity.orders import answer_count
 from lownoise.sensitivity.residuals import (
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     Dual = ResidualDual | OrderedDual | ProductDual
 
 
-_FINEST = 2.0**-22
 _CELLS = {
     KNormNoise: "k_norm",
     DiscreteKNormNoise: "discrete_k_norm",
@@ -175,7 +175,7 @@ def _cells_from_dict(
     question: Marginals, name: str, size: int | None, noise: dict[str, Any], distance: float
 ) -> AdditiveMechanism:
     step = positive(noise["step"], "noise.step")
-    if math.frexp(step)[0] != 0.5 or not _FINEST <= step <= 1:  # noqa: PLR2004
+    if math.frexp(step)[0] != 0.5 or not FINEST <= step <= 1:  # noqa: PLR2004
         raise FileError("noise.step is no power of two from 2^-22 to 1")
     table = name == _CELLS[DiscreteKNormNoise]
     layout = (CellLayout.of_table if table else CellLayout.of)(question, size, step)

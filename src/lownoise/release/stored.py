@@ -20,7 +20,6 @@ from lownoise.errors import FileError, quoted
 from lownoise.kinds import expect, numbers, resolved
 from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
-from lownoise.noise.abstract import distance_within
 from lownoise.noise.discrete_k_norm import DiscreteKNormNoise, counts_cells
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.groups import AbstractGroupTotals
@@ -80,6 +79,7 @@ from lownoise.release.totals import (
     size_from,
     summed_totals_from_dict,
 )
+from lownoise.samplers.uniform.abstract import distance_within
 from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE, Change
 from lownoise.sets.domains.encoding import with_program
 

@@ -18,6 +18,7 @@ from lownoise.kinds import expect, numbers, positive, resolved, whole_numbers
 from lownoise.noise.means import DOMAIN, START, MeanTotals, coding_for
 from lownoise.noise.parity import ParityTotals
 from lownoise.noise.queries import HistogramTotals
+from lownoise.noise.totals import FINEST
 from lownoise.numbers.arguments import checked_order
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import unpacked
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from lownoise.questions import AbstractQueries, AbstractSummed, Mean, Parity
 
 _FINEST = 2.0**-52
-_FINEST_PARITY = 2.0**-22
 _MOST_SIGNS = 1 << 22  # places of sums: more than a plan has, and what they fill
 
 
@@ -167,7 +167,7 @@ def parity_totals_from_dict(fields: dict[str, Any], question: Parity) -> ParityT
     steps = numbers(fields["noise"]["steps"], "noise.steps", len(question.degrees))
     size = size_from(fields)
     most = 1 if size is None else 2
-    if any(math.frexp(s)[0] != 0.5 or not _FINEST_PARITY <= s <= most for s in steps.tolist()):  # noqa: PLR2004
+    if any(math.frexp(s)[0] != 0.5 or not FINEST <= s <= most for s in steps.tolist()):  # noqa: PLR2004
         raise FileError(f"noise.steps are not powers of two from 2^-22 to {most}")
     return ParityTotals(question=question, relation=fields["relation"], size=size, steps=steps)
 

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.abstract import Loss, log_concave_moment, sum_up
+from lownoise.noise.abstract import Loss, sum_up
+from lownoise.noise.coordinates import log_concave_moment
 from lownoise.noise.independent import GeometricNoise, LaplaceNoise
 from lownoise.noise.lattice import LatticeNoise
 from lownoise.noise.marginal_noise import Parts

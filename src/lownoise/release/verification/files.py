@@ -62,7 +62,7 @@ def guarantees(terms: Terms) -> list[Check]:
 def _rounding(found: float, shown: float) -> Check:
     """Return whether the error that is stated, of noise alone, is that of the answers."""
     said = f"{found!r} deviations at most, of {shown!r}"
-    return Check("records are rounded finely beside the noise", found <= shown, said)
+    return Check("answers are rounded finely beside the noise", found <= shown, said)
 
 
 def _compared(terms: Terms, own: Alternative) -> Check:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import fmpz_mat
 
+from lownoise.numbers.rounding import grown, shrunk
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -183,3 +185,21 @@ def dyadic(rows: Vector) -> Dyadic:
         columns.append([n // shared for n in integers])
         exponents.append(shared.bit_length() - common.bit_length())
     return Dyadic([list(row) for row in zip(*columns, strict=True)], exponents)
+
+
+def distance_within(epsilon: float, delta: float) -> float:
+    """Return the total variation τ whose cost (1 + e^ε)τ is within δ, rounded down.
+
+    Args:
+        epsilon: what is revealed at most.
+        delta: δ ≥ 0.
+
+    Examples:
+        >>> distance_within(1.0, 0.0)
+        0.0
+        >>> round(distance_within(0.0, 1e-6), 12)
+        5e-07
+    """
+    if not (delta > 0 and epsilon < 700):  # noqa: PLR2004 (where floats end)
+        return 0.0
+    return shrunk(delta / (grown(math.exp(epsilon)) + 1), 2.0**-39)
