@@ -29,7 +29,7 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 125_468,
+    "lines of source": 125_457,
     "of which code": 67_774,
     "modules": 493,
     "rooms": 24,

@@ -50,22 +50,22 @@ _NULL = "__HIVE_DEFAULT_PARTITION__"  # what Hive, Spark and Arrow call the fold
 @readable
 @dataclass(frozen=True)
 class Table:
-    """Files of one kind, whose rows are one table, with what their names do not say.
+    """Files of one kind whose rows are one table, with options for reading them.
 
     Args:
-        path: of a file; a pattern ("2024-*.parquet", "**" for all folders below); a folder, of
-            Parquet files; an address of a Parquet file (s3://, https://), of s3:// a pattern, too;
-            "env://NAME", the address that an environment variable holds, which is never shown or
-            kept; or a list of files.
-        separator: what stands between the fields of text: a comma, a semicolon, a bar, a colon or
-            a tab. By default a tab in .tsv, and a comma.
-        quotes: whether quotes hold separators and line feeds; by default not in .tsv.
-        decimal: what stands before the decimals of the numbers in text: "." or ",".
-        partitions: columns that are the names of folders, as `state=TX`: texts, missing where no
-            folder of a file says one. Which of them count is named where the question lists
-            categories, and folders of others are rows of other values.
-        engine: "duckdb", or "spark", which reads files in the session that runs, or else in a new
-            one on this machine.
+        path: a file; a pattern ("2024-*.parquet", "**" for all folders below); a folder of
+            Parquet files; the address of a Parquet file (s3://, https://), for s3:// also a
+            pattern; "env://NAME", an address in an environment variable, which is never shown or
+            stored; or a list of files.
+        separator: the separator of text files: a comma, a semicolon, a bar, a colon or a tab. By
+            default a tab in .tsv, else a comma.
+        quotes: whether fields may be quoted; by default not in .tsv.
+        decimal: the decimal mark of text files: "." or ",".
+        partitions: columns whose values are in the names of folders, as `state=TX`. They are texts,
+            and missing if no folder of a file has a value. Which values count follows from the
+            question's categories.
+        engine: "duckdb"; or "spark", which uses the running session, or else a new one on this
+            machine.
 
     Raises:
         TableError: where a field is none of these, or an address holds what may be secret.

@@ -138,10 +138,10 @@ class StreamError(LownoiseError):
 
 
 class ReadingNotice(UserWarning):
-    """A first spend is about to fix the reading of an account, which nobody named.
+    """The first spend of an account fixes its reading, because none was chosen.
 
-    To choose it yourself, name `reading=` where the account is made, as "gaussian", "zcdp" or
-    "basic": `ln.Ledger.create(path, dataset, budget, reading="zcdp")`.
+    To choose the reading yourself, give `reading=` ("gaussian", "zcdp" or "basic") when you make
+    the account: `ln.Ledger.create(path, dataset, budget, reading="zcdp")`.
     """
 
 

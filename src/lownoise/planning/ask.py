@@ -70,60 +70,55 @@ def plan(question: Any, **asked: Any) -> Plan | JointPlan:  # noqa: D417 (`asked
     """Fit the least noise to a question, without reading any data.
 
     Args:
-        question: what is asked, `ln.Mean(columns, domain)`, `ln.Marginals(sizes, way=k)`,
-            `ln.Queries(matrix, universe)` or `ln.Parity(bits, degree)`. Or several that share the
-            budget, by name or in a list: then all is as of `ln.together`, which takes `importance`,
-            `shares`, `options` and `merge`, and has what is below of one question in `options`.
+        question: what is asked, such as `ln.Mean(columns, domain)`, `ln.Marginals(sizes, way=k)`,
+            `ln.Queries(matrix, universe)` or `ln.Parity(bits, degree)`. Or several questions that
+            share the budget, by name or in a list. Then the arguments are those of `ln.together`,
+            which has the arguments of one question in `options`.
         budget: `ln.zcdp(rho)`, `ln.gaussian_dp(mu)`, `ln.approx_dp(epsilon, delta)` or
             `ln.pure_dp(epsilon)`.
-        relation: "substitute": a neighbour changes one record, `size` is public, the answers are
-            the means. "add_remove": a neighbour has one record more or less, the answers are the
-            sums about the question's center and the count; means follow from them. Or a domain that
-            holds every change one neighbour can make, `ln.Ball(d, radius=0.5)`: a neighbour changes
-            one record, and that record, once clipped to its own domain, changes by a point of it or
-            its opposite; `size` is public, the answers are the means. Clipping records to a domain
-            can lengthen a change: what counts is the change of what has been clipped.
-        size: the number of records; not under "add_remove", and not of units.
-        order: p in [2, ∞], the norm of the error that is made small; `math.inf` for the largest.
-        weights: for means, how much one unit of each column's error matters, shape (d,), above 0;
-            by default ones, so that the column with the widest range dictates the noise of all.
-            "range" takes 1/(upper − lower): errors matter as shares of their ranges.
-        count_share: for means under "add_remove", the part of μ² that is spent on the count, in
-            (0, 1); by default what the worst means err least with, those of records at the edge
-            of the domain, or 0.05 where they err less with that; the deviation of each sum is
-            1/√(1 − count_share) times what it would be alone (about that where the center is not
-            the middle of a list
-            of points, and for tensors of an even power of a ball). By groups under "substitute" it
-            is ½ by default, which costs sums nothing where the domain is symmetric.
-        rtol: how close to the least noise, relatively; where the search ends earlier, the plan is
-            as private, its certificate wider, and its `status` says so.
-        progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an
+        relation: the neighbouring relation. "substitute": one record takes other values; `size` is
+            public, and the answers are the means. "add_remove": the table has one record more or
+            less; the answers are the sums about the question's center, and the count. Or a domain
+            of changes, `ln.Ball(d, radius=0.5)`: one record, after clipping, changes by a point of
+            this domain or its opposite; `size` is public, and the answers are the means.
+        size: the public number of records; not under "add_remove", and not with `privacy_unit`.
+        order: p in [2, ∞], the norm of the error that is minimised; `math.inf` for the largest.
+        weights: for means, the weight of one unit of each column's error, shape (d,), above 0. The
+            default is ones: the column with the widest range then dominates the total error.
+            "range" is 1/(upper − lower): errors count relative to the columns' ranges.
+        count_share: for means under "add_remove", the share of μ² that is spent on the count, in
+            (0, 1). It multiplies the standard deviation of each sum by 1/√(1 − count_share)
+            (approximately so for lists of points about another point than their middle, and for
+            tensors of an even power of a ball). By default the share that minimises the error of
+            the worst means, those at the edge of the domain, or 0.05 if that is better. With groups
+            under "substitute" ½ by default, which costs sums nothing on a symmetric domain.
+        rtol: the relative distance to the least noise at which the search ends. If it ends earlier,
+            the guarantee is the same, the certificate is wider, and `status` says so.
+        progress: called with a `Progress` (iteration, lower, upper, gap) during the search; an
             interrupt ends the search with the best noise found.
-        mechanism: "gaussian", "k_norm", "staircase", "ellipsoid", "recursive", "laplace",
-            "laplace_histogram", "randomized_response" or, under `approx_dp`, "radial"; then that
-            one alone is built. By default all are that the budget allows, and the one with the
-            least ‖weights·(standard deviations)‖_p is taken: under `zcdp` and `gaussian_dp`
-            Gaussian noise, under `pure_dp` all others, under `approx_dp` all. `Plan.comparison`
-            shows them.
-        uses: k, how many releases of this plan share the budget, from 1 to 1,000,000: each has the
-            noise that is least then. A ledger reserves all at the first and gives them to this plan
-            alone. By default every release pays all of the budget.
-        privacy_unit: the column that tells people apart where one may have several rows: then a
-            neighbour has one person more or less, with all of their rows; under "substitute" any
-            other rows of one person, or none, and answers are the sums and the count, for how many
-            rows there are is private. By default a row.
-        rows_per_unit: m, how many rows of each count: the first, the others are left out. Noise
-            grows with it, and answers are about the rows that count.
-        order_by: the columns that order a unit's rows, numbers rising; None for none. Rows alike in
-            these go by the columns that the question reads, the smallest values first: without
-            columns that tell rows apart means are too small.
-        null_unit: what rows that lack a unit are: "drop" leaves them out, "one" makes them one unit
-            together.
-        unit_total: for `ln.Sum` of units, what the rows of each that count add up to is clipped to:
-            a domain that holds 0, as ln.Box([0], [500]), or the greatest size of each column's
-            total, one number for all or one each. Noise hides that instead of `rows_per_unit` rows,
-            which may then be left out: all rows count. With both, box by box, totals that so many
-            rows do not add up to need no noise either. Rows live in a box that holds 0.
+        mechanism: the name of one mechanism to use, as in `Plan.comparison`: "gaussian", "k_norm",
+            "staircase", "ellipsoid", "recursive", "laplace", "laplace_histogram", "geometric",
+            "randomized_response", under `approx_dp` "radial", and others. By default all that the
+            budget allows are compared, and the one with the least ‖weights·(standard deviations)‖_p
+            is used: Gaussian noise under `zcdp` and `gaussian_dp`, the others under `pure_dp`, all
+            under `approx_dp`.
+        uses: k, the number of releases of this plan that share the budget, 1 to 1,000,000. A ledger
+            reserves the cost of all at the first, for this plan only. By default every release
+            pays the full budget.
+        privacy_unit: the column that identifies people, if a person may have several rows. A
+            neighbour then has one person more or less, with all of their rows; under "substitute"
+            any other rows of one person, or none. The number of rows is then private, and the
+            answers are the sums and the count. By default each row is a person.
+        rows_per_unit: m, the number of rows of each person that count: the first m. The noise grows
+            with m, and the answers are about the rows that count.
+        order_by: the columns that order the rows of a person, ascending. Ties are ordered by the
+            columns that the question reads, the smallest values first, so with many ties the means
+            are too small.
+        null_unit: rows without an identifier: "drop" leaves them out, "one" makes them one person.
+        unit_total: for `ln.Sum` with `privacy_unit`, a bound on what one person's rows add up to: a
+            domain that contains 0, such as ln.Box([0], [500]), or the largest absolute total, one
+            number for all columns or one for each. Totals are clipped to it. All rows count, unless
+            `rows_per_unit` is given, too. The domain of the rows must be a box that contains 0.
 
     Returns:
         The plan of a question, or the `JointPlan` of several.

@@ -58,26 +58,26 @@ def budget_for(
     level: float = 0.95,
     **asked: Any,  # noqa: ANN401 (what `plan` takes)
 ) -> Budget:
-    """Return the least budget within which answers are near enough, without reading any data.
+    """Return the smallest budget for a given accuracy, without reading any data.
 
     Args:
-        question: as of `ln.plan`.
-        like: a budget of the kind that is sought. The δ of `ln.approx_dp` stays as it is; its ε, ρ
-            or μ is where the search begins.
-        error: at most what `Plan.error` may be, in the answers' units; of several questions
-            `JointPlan.error`.
-        interval: at most the half-width of an answer's interval, one number for all
-            answers or one an answer, shape (m,), in their units. Give this or `error`.
-        level: the chance with which each interval covers.
+        question: as for `ln.plan`.
+        like: a budget of the kind to return. The δ of `ln.approx_dp` is kept; its ε, ρ or μ is the
+            start of the search.
+        error: the largest allowed `Plan.error`, in the answers' units; for several questions the
+            largest `JointPlan.error`.
+        interval: the largest allowed half-width of an answer's interval: one number for all
+            answers, or one for each, shape (m,), in their units. Give this or `error`.
+        level: the probability with which each interval covers.
         **asked: `relation`, `size` and the other arguments of `ln.plan`.
 
     Returns:
-        A budget whose number has four digits: `ln.plan` within it is near enough, and within the
-        next lower one it is not.
+        A budget whose number has four digits. It is accurate enough for `ln.plan`, and the next
+        smaller one is not.
 
     Raises:
-        PlanError: where an argument is out of range, or no budget of the kind suffices.
-        LownoiseError: where `ln.plan` refuses `like`.
+        PlanError: if an argument is out of range, or no budget of this kind is enough.
+        LownoiseError: if `ln.plan` refuses `like`.
 
     Examples:
         >>> import lownoise as ln
@@ -101,21 +101,21 @@ def size_for(
     level: float = 0.95,
     **asked: Any,  # noqa: ANN401 (what `plan` takes)
 ) -> int:
-    """Return the least public number of records of which means are near enough; counts none.
+    """Return the smallest public number of records for a given accuracy of means; reads no data.
 
     Args:
-        question: means, as of `ln.plan`.
-        budget: what one release may reveal.
-        error: as of `budget_for`.
-        interval: as of `budget_for`.
-        level: as of `budget_for`.
-        **asked: the arguments of `ln.plan` but for the size; `relation` is "substitute" by default,
-            as a private number of records is not the user's to choose.
+        question: means, as for `ln.plan`.
+        budget: the budget of one release.
+        error: as for `budget_for`.
+        interval: as for `budget_for`.
+        level: as for `budget_for`.
+        **asked: the arguments of `ln.plan` without the size. `relation` is "substitute" by default,
+            since under "add_remove" the number of records is private.
 
     Raises:
-        PlanError: where an argument is out of range, the number of records is private, or a
-            trillion of them do not suffice.
-        LownoiseError: where `ln.plan` refuses the question.
+        PlanError: if an argument is out of range, the number of records is private, or a
+            trillion records are not enough.
+        LownoiseError: if `ln.plan` refuses the question.
 
     Examples:
         >>> import lownoise as ln

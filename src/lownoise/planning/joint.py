@@ -42,15 +42,15 @@ _FEW = 0.1  # of an even share
 class JointPlan:
     """Plans that share a budget, by name; made by `ln.plan` of several questions.
 
-    A mapping: `plan["pay"]` is the plan of one question, with its part of the budget. `error` is of
-    all together. `release(table, ledger)` reads the table once and pays once.
+    It is a mapping: `plan["pay"]` is the plan of one question, with its share of the budget.
+    `error` is the total error. `release(table, ledger)` reads the table once and pays once.
 
     Args:
-        plans: of each question, with its part of the budget.
-        budget: what all may reveal.
-        shares: the part of each plan, of μ² or of ε, of sum 1 over them.
-        importance: how much one unit of the error of each plan matters.
-        apart: what `error` would be if no two questions were one plan.
+        plans: the plan of each question, with its share of the budget.
+        budget: the budget of all together.
+        shares: the share of each plan in μ² or ε; they add up to 1.
+        importance: the weight of one unit of the error of each plan.
+        apart: what `error` would be if no two questions were merged into one plan.
     """
 
     plans: Mapping[str, Plan]
@@ -73,26 +73,26 @@ class JointPlan:
 
     @property
     def cost(self) -> Event:
-        """What all reveal together, rounded up: one entry of a ledger."""
+        """The cost of all together, rounded up: one ledger entry."""
         return joint_event([own.terms for own in once(self.plans).values()])
 
     @property
     def error(self) -> float:
-        """√Σ(importance·error)², the errors being those that noises are compared by."""
+        """√Σ(importance·error)², with the errors that the mechanisms are compared by."""
         return math.hypot(
             *(self.importance[n] * own.terms.compared for n, own in self._each().values())
         )
 
     @property
     def even_error(self) -> float:
-        """What `error` would be, about, with even shares."""
+        """Approximately what `error` would be with even shares."""
         each, alone = self._each(), self._alone()
         power = self._power()
         return math.hypot(*(alone[n] * len(each) ** power for n, _ in each.values()))
 
     @property
     def even_importance(self) -> dict[str, float]:
-        """The importance of each question with which shares would be even, about; the least 1."""
+        """The importances for which the shares would be about even; the smallest is 1."""
         one = {n: self.importance[n] / value for n, value in self._alone().items()}
         return {n: value / min(one.values()) for n, value in one.items()}
 
@@ -203,9 +203,10 @@ class JointPlan:
         *,
         progress: Listener | None = None,
     ) -> JointRelease:
-        """Read the table, add the noises, and return all answers; one entry pays for them.
+        """Read the table, add the noise, and return all answers; one ledger entry pays for them.
 
-        No noise is drawn, and nothing is spent, before the table was read for every question.
+        The spend is reserved before the table is read. No noise is drawn before the table has been
+        read for every question.
 
         Args:
             table: as of `Plan.release`; its rows are read once for all questions.
@@ -234,8 +235,8 @@ class JointPlan:
 class JointRelease:
     """Answers to several questions that share a budget, by name.
 
-    A mapping: `release["pay"]` is the `Release` of one question. `to_pandas()` is a table a
-    question, by name; one is written to a file by `release["pay"].export(path)`.
+    It is a mapping: `release["pay"]` is the `Release` of one question. `to_pandas()` has one table
+    per question, by name. `release["pay"].export(path)` writes one to a file.
 
     Args:
         releases: of each question.
@@ -259,7 +260,7 @@ class JointRelease:
 
     @property
     def cost(self) -> Event:
-        """What all reveal together, rounded up."""
+        """The cost of all together, rounded up."""
         return joint_event([own.terms for own in once(self.releases).values()])
 
     def __repr__(self) -> str:
@@ -273,7 +274,7 @@ class JointRelease:
         return html_table(repr(self), [(name, repr(own)) for name, own in self.releases.items()])
 
     def export(self, path: str | PathLike[str]) -> NoReturn:
-        """Refuse: every question has a table of its own, which its release exports.
+        """Raise an error: each question has its own table, which its release exports.
 
         Raises:
             PlanError: always.

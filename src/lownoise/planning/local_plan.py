@@ -48,20 +48,21 @@ _DELTA = 1e-6
 @readable
 @dataclass(frozen=True, kw_only=True)
 class CentralEquivalent:
-    """Local privacy beside a curator who is trusted with records, and one who only mixes reports.
+    """Local privacy compared with a trusted curator, and with a trusted shuffler of the reports.
 
     Args:
         size: the number n of people.
-        local_error: the error of the answer from their reports, of whom nobody is trusted.
-        central_error: the error where a curator sees all records and one of them may change, at
-            the same budget; its mechanism is in `central_mechanism`.
-        central_mechanism: the best that a plan would take, or "laplace" for marginals under ε.
-        people_for_equal_error: of how many people a curator's answer errs no more than n reports.
-        shuffled_delta: δ of the two that follow.
-        shuffled_epsilon: ε of all reports in random order, without their senders; None where a
-            report itself leaves a δ out.
-        shuffled_local_epsilon: what ε₀ each report may have where such shuffling is trusted, for
-            all of them to be within the budget's ε (and that δ); None likewise.
+        local_error: the error of the estimate from their reports.
+        central_error: the error of a trusted curator who sees all records, at the same budget, if
+            one record may change; its mechanism is `central_mechanism`.
+        central_mechanism: the best one of a plan, or "laplace" for marginals under ε.
+        people_for_equal_error: the number of people for whom a curator's error is at most that of
+            n reports.
+        shuffled_delta: δ of the next two.
+        shuffled_epsilon: ε of all reports in random order, without their senders; None if a report
+            itself has a δ.
+        shuffled_local_epsilon: the ε₀ that each report may have, with trusted shuffling, so that
+            all together are within the budget's ε (and this δ); None likewise.
     """
 
     size: int
@@ -181,10 +182,10 @@ _ANY = 1 << 62  # numbers of a proof, of a plan that is here already
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalPlan(Shown):
-    """What each person's device sends, its error, its proof, and what collects the reports.
+    """A plan for reports of people's own devices: the randomizer, its error and its proof.
 
-    Made by `ln.local`, and read by `from_json`; `terms` holds everything. A device makes its report
-    by `randomize(record)`, and `aggregate(reports)` says what many of them say together.
+    `ln.local` makes it, and `from_json` reads it. A device makes its report by `randomize(record)`.
+    `aggregate(reports)` returns the estimate from many reports. `terms` has everything.
 
     Args:
         terms: the encoder, the randomizer, and what follows.
@@ -216,7 +217,7 @@ class LocalPlan(Shown):
 
     @property
     def budget(self) -> LocalDP:
-        """The most that one report may reveal."""
+        """The budget of one report."""
         return self.terms.budget
 
     @property
@@ -318,9 +319,8 @@ class LocalPlan(Shown):
 
         Args:
             reports: an iterable of reports, a table of them or a file; see `Tally.add`.
-            policies: what becomes of reports that cannot be counted as they are, "refuse" by
-                default: malformed="drop" or "clip", duplicates="drop", replays="drop",
-                foreign="drop".
+            policies: for reports that cannot be counted as they are: malformed="drop" or "clip",
+                duplicates="drop", replays="drop", foreign="drop"; "refuse" by default.
 
         Raises:
             FileError: where a policy refuses a report, or what is given holds none.
@@ -332,7 +332,7 @@ class LocalPlan(Shown):
         return tally.result()
 
     def central_equivalent(self, size: int, *, delta: float = 1e-6) -> CentralEquivalent:
-        """Return what the same people would get from a trusted curator, and by shuffling.
+        """Return a comparison with a trusted curator, and with shuffled reports, of n people.
 
         Args:
             size: the number n of people.

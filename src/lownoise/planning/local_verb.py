@@ -182,20 +182,20 @@ def local(
     name: str = "",
     rtol: float = RTOL,
 ) -> LocalPlan:
-    """Fit what each person's device sends, so that nobody else sees a record.
+    """Plan the reports of people's own devices: local differential privacy, no trusted curator.
 
     Args:
         question: what is estimated: the mean of a domain's records, `ln.Ball(10)`, or of named
             columns, `ln.Mean(columns, domain)`; or the shares of labels and of their combinations,
             `ln.Marginals({"city": [...]}, way=1)`.
         budget: `ln.local_dp(epsilon)`, or `ln.local_dp(epsilon, delta)`, of one report.
-        order: p in [2, ∞], the norm of the error that is made small.
-        weights: what one unit of each answer's error matters, above 0; ones by default.
-        mechanism: the only randomizer to fit, by its name in `comparison`; by default all that fit
-            are compared, and the one of the least error is taken.
-        name: of the collection. Reports name their plan, and those of another collection (another
-            month's, of the same question) are not counted in this one.
-        rtol: how close to the least ellipsoid, relatively.
+        order: p in [2, ∞], the norm of the error that is minimised.
+        weights: the weight of one unit of each answer's error, above 0; ones by default.
+        mechanism: the name of one randomizer to use, as in `comparison`. By default all that fit
+            are compared, and the one with the least error is used.
+        name: the name of the collection. Reports of another collection (another month's, of the
+            same question) are then not counted in this one.
+        rtol: the relative distance to the least ellipsoid.
 
     Raises:
         PlanError, BudgetError: where an argument is out of range, or no randomizer fits.

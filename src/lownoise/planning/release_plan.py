@@ -155,14 +155,14 @@ class AbstractPlan(Guaranteed, ABC):
 
     @property
     def guarantee(self) -> str:
-        """What the user gets, in words."""
+        """The guarantee, in words."""
         return self.terms.proof.guarantee
 
     @property
     def readings(self) -> tuple[str, ...]:
-        """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps".
+        """The readings of accounts that can pay: of "gaussian", "zcdp", "basic" and "caps".
 
-        "aside" where one with `ln.Aside` alone can that adds up ρ or μ².
+        Also "aside", if an account that adds up ρ or μ² can pay only with `ln.Aside`.
         """
         return self.terms.readings
 
@@ -171,7 +171,7 @@ class AbstractPlan(Guaranteed, ABC):
         """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
 
     def verify(self) -> Verification:
-        """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
+        """Recompute everything from the plan's file, without the optimiser; see `ln.verify`."""
         return verify(self.to_json(), domain=self.terms.view.program, largest=_ANY)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -186,15 +186,14 @@ class AbstractPlan(Guaranteed, ABC):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(AbstractPlan):
-    """What a release will be: its noise, its error, its proof and its cost.
+    """The plan of a release: its noise, error, proof and cost. No data have been read.
 
-    Made by `ln.plan`. No data have been read: print it, and look at `standard_deviation` (of each
-    answer, in its unit), `error`, `cost`, and `certificate.gap` (how far from the least noise, at
-    most). Then `release(table, ledger)` reads the table, and `save(path)` keeps the plan.
+    `ln.plan` makes it. Print it, or look at `standard_deviation` (of each answer, in its unit),
+    `error`, `cost`, and `certificate.gap` (the largest possible distance to the least noise). Then
+    `release(table, ledger)` reads the table. `save(path)` writes the plan to a file.
 
-    `terms` holds everything. `status` says how the search for the least noise ended. `by_rows` is
-    what the error would be if `rows_per_unit` alone bounded a unit, where `unit_total` does, too;
-    else None.
+    `terms` has everything. `status` states how the search for the least noise ended. `by_rows` is
+    the error with `rows_per_unit` alone, if `unit_total` is given, too; else None.
 
     Examples:
         >>> import pandas as pd
@@ -225,20 +224,20 @@ class Plan(AbstractPlan):
 
     @property
     def comparison(self) -> Comparison:
-        """Every mechanism that was compared, the best first, then those not available and why.
+        """All mechanisms compared, the best first; then the unavailable ones, with reasons.
 
-        Printed it is a table; empty where the budget has Gaussian noise alone.
+        It prints as a table. It is empty if the budget allows Gaussian noise only.
         """
         return self.terms.alternatives
 
     @property
     def uses(self) -> int | None:
-        """How many releases share the budget; None where each pays all of it."""
+        """The number of releases that share the budget; None if each pays it in full."""
         return None if self.terms.shared is None else self.terms.shared.uses
 
     @property
     def joint_cost(self) -> Event:
-        """What an account is charged: all releases that share the budget, or the one."""
+        """The charge to an account: for all releases that share the budget, or for one."""
         return self.terms.charged
 
     def release(
@@ -252,22 +251,22 @@ class Plan(AbstractPlan):
         """Read the table, add the noise, and return the answers.
 
         Args:
-            table: the path of a CSV or Parquet file, a pandas DataFrame or an Arrow table.
-            ledger: the account that pays, `ln.Ledger(path, dataset)`, or the path of a ledger that
-                is there; without one nothing is recorded, and the release says so.
-            path: of marginals, a new folder to write the release to as it is made, so that it need
-                not fit the memory; `ln.Release.load(path)` reads it.
-            progress: called with a `Part` before each part, and while noise is added, such as an
-                `ln.ProgressBar()`; of the reading no share is shown, which would follow from rows.
+            table: the path of a CSV or Parquet file, a pandas DataFrame, an Arrow table, …
+            ledger: the account that pays, `ln.Ledger(path, dataset)`, or the path of an existing
+                ledger. Without one nothing is recorded, and the release states this.
+            path: for marginals, a new folder to which the release is written while it is made, so
+                that it need not fit into memory; `ln.Release.load(path)` reads it.
+            progress: called with a `Part` before each part and while noise is added, such as an
+                `ln.ProgressBar()`. It gets no fraction of the reading, which depends on rows.
 
         Raises:
-            FileError: where the folder cannot be made; then nothing is spent.
-            LedgerError: where the account cannot pay; then no record has been read.
-            TableError: where the table cannot be opened, lacks a column or has not the public
+            FileError: if the folder cannot be made; then nothing is spent.
+            LedgerError: if the account cannot pay; then no record has been read.
+            TableError: if the table cannot be opened, lacks a column or does not have the public
                 number of rows; then nothing is spent.
-            EngineError: where reading its rows failed; then the spend stays reserved.
-            PlanError: where a path is given for answers in a row, which are saved afterwards; then
-                nothing is spent.
+            EngineError: if reading its rows failed; then the spend stays reserved.
+            PlanError: if a path is given for answers other than marginals, which are saved
+                afterwards; then nothing is spent.
         """
         return execute(
             self.terms,

@@ -175,32 +175,32 @@ def together(
 ) -> JointPlan:
     """Plan several questions that share one budget, without reading any data.
 
-    The budget is split so that the total √Σ(importance·error)² is least, or by given shares. Each
-    question has the least noise for its part, its own certificate and its own file; a ledger is
-    charged once, for what all reveal together. Under `approx_dp` noise is Gaussian.
+    The budget is split so that the total error √Σ(importance·error)² is least, or by given shares.
+    Each question gets the least noise for its share, its own certificate and its own file. A ledger
+    is charged once, for all questions together. Under `approx_dp` the noise is Gaussian.
 
     Args:
-        questions: by name, as `plan` takes one. Or in a list: then each is called what files call
-            it, "mean", "sum", "moments", "marginals", "queries" or "parity", by groups or not, and
-            with its number among those of one name where there are several, "mean 1" and "mean 2".
+        questions: by name, each as for `plan`. Or in a list: each is then named by its kind,
+            "mean", "sum", "moments", "marginals", "queries" or "parity", with or without groups.
+            Several of one kind are numbered, "mean 1" and "mean 2".
         budget: `ln.zcdp(rho)`, `ln.gaussian_dp(mu)`, `ln.approx_dp(epsilon, delta)` or
-            `ln.pure_dp(epsilon)`, of all together.
-        relation: "substitute" or "add_remove", of all.
-        size: as of `plan`, of all.
-        importance: how much one unit of a question's error matters, above 0; by default 1 of all.
-            Errors are in the units of their answers and weights.
-        shares: the part of each question, of μ² (or ρ) or of ε, above 0, in any unit; not beside
+            `ln.pure_dp(epsilon)`, for all questions together.
+        relation: "substitute" or "add_remove", for all.
+        size: as for `plan`, for all.
+        importance: the weight of one unit of a question's error, above 0; 1 for all by default.
+            Errors are in the units of the answers, with their weights.
+        shares: the share of each question in μ² (or ρ) or ε, above 0, in any unit. Give this or
             `importance`.
-        options: by name what `plan` takes of a question alone: order, weights, count_share, rtol,
+        options: by name, arguments of `plan` for one question: order, weights, count_share, rtol,
             mechanism and unit_total.
-        merge: whether questions on counts may be one, where that is less: marginals, histograms,
-            counts and distributions whose attributes are the same where they have one name, along
-            at most one that is ordered, and that leave out the same rows. Then each of their names
-            has the plan, the release and the file of all of them, from which its tables follow.
-        unit: privacy_unit, rows_per_unit, order_by and null_unit, as of `plan`, of all.
+        merge: whether questions on counts may be planned as one, if that has a smaller error. It
+            applies to marginals, histograms, counts and distributions with the same categories for
+            each shared attribute, at most one ordered attribute, and the same rows left out. Each
+            of their names then has the plan, release and file of all of them.
+        unit: privacy_unit, rows_per_unit, order_by and null_unit, as for `plan`, for all.
 
     Raises:
-        PlanError, BudgetError: where an argument is out of range, or `plan` refuses a question.
+        PlanError, BudgetError: if an argument is out of range, or `plan` refuses a question.
 
     Examples:
         >>> import lownoise as ln

@@ -109,10 +109,10 @@ class StreamRequest:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class StreamPlan(AbstractPlan):
-    """What a stream will be: its noise, its error, its proof and its cost. Nothing has started.
+    """The plan of a stream: its noise, error, proof and cost. Nothing has started.
 
-    Made of a specification of a stream. `start()` begins the stream, and `save(path)` keeps the
-    plan; `ln.stream` plans and starts at once.
+    A specification of a stream makes it. `start()` starts the stream, and `save(path)` writes the
+    plan to a file. `ln.stream` plans and starts at once.
 
     Args:
         terms: everything that is guaranteed.
@@ -127,7 +127,7 @@ class StreamPlan(AbstractPlan):
 
         Args:
             ledger: the account that pays, once and for all rounds.
-            path: a new file that the stream lives in.
+            path: a new file for the stream.
 
         Raises:
             LedgerError: where the account cannot pay; then nothing has started.

@@ -96,42 +96,42 @@ def stream(  # noqa: PLR0913 (all but the first by name)
     Args:
         workload: `ln.Prefix(n)`, `ln.SlidingWindow(n, width)`, `ln.Decayed(n, rate)`,
             `ln.Momentum(n, rate)`, or a lower-triangular matrix of shape (n, n).
-        budget: what all rounds together may reveal: `ln.zcdp(rho)`, `ln.approx_dp(epsilon, delta)`,
+        budget: the budget of all rounds together: `ln.zcdp(rho)`, `ln.approx_dp(epsilon, delta)`,
             `ln.gaussian_dp(mu)` or `ln.pure_dp(epsilon)`.
-        strategy: how noise is shared between rounds; "auto" chooses by n and says why in `reason`.
-        error: "mean", the mean of an answer's variance over the rounds, or "max", the largest: what
-            is made small.
-        domain: the values of a round, by default `ln.Box([0], [1])`: what is beyond counts as 1.
+        strategy: how the rounds share noise. "auto" chooses one; `reason` states why.
+        error: what is minimised over the rounds: "mean", the mean variance of an answer, or "max",
+            the largest.
+        domain: the possible values of a round, by default `ln.Box([0], [1])`. Values outside are
+            clipped.
         relation: "add_remove": in a neighbouring stream one round's value becomes 0, which the
-            domain must hold. "substitute": it becomes any other value of the domain. Or a domain
-            that holds every change that one person makes to a round's value, `ln.Box([-1], [1])`
-            for a count of people: a value may then be the sum of many people's.
-        memory: how many numbers of noise a strategy remembers: the buffers of "rational", the band
-            of "banded"; by default what is needed to be near the best.
-        participations: k, to how many rounds one person adds at most; a neighbouring stream differs
-            in all of them.
-        separation: b, how many rounds apart these are.
+            domain must contain. "substitute": it becomes any other value of the domain. Or a domain
+            of the changes that one person can make to a round's value, such as `ln.Box([-1], [1])`
+            for a count of people. A value may then be a sum over many people.
+        memory: how many numbers of noise a strategy stores: the buffers of "rational", the band
+            of "banded". The default is nearly optimal.
+        participations: k, the most rounds that one person contributes to. A neighbouring stream
+            differs in all of them.
+        separation: b, the distance between these rounds.
         pattern: "spaced", exactly b rounds apart; "separated", at least b; "any", any k rounds. By
-            default "any" where b is 1, else "separated".
-        mechanism: "gaussian", "laplace", "k_norm" or, of values that `ln.Points` lists,
-            "geometric", whole numbers of what they are apart by; then that one alone is built. By
-            default all are that the budget allows, under `approx_dp` also the first, and the one
-            with the least error is taken.
-        ledger: the account that pays, once and for all rounds.
-        path: the file that the stream lives in, with its noise: every batch is on disk before its
-            answers are returned. Where the file exists, its stream goes on, if it is the one that
-            is asked for: nothing is charged or drawn again.
-        progress: called with a `Progress` while a strategy is solved for.
-        uses: nothing; the rounds of a stream share its budget already.
+            default "any" if b is 1, else "separated".
+        mechanism: the noise: "gaussian", "laplace", "k_norm" or, for values in `ln.Points`,
+            "geometric", which is integer noise. By default all that the budget allows are compared,
+            and the one with the least error is used.
+        ledger: the account that pays, once for all rounds.
+        path: the file of the stream, with its noise. Every batch is on disk before its answers are
+            returned. If the file exists and holds the same stream, that stream continues; nothing
+            is charged or drawn again.
+        progress: called with a `Progress` while a strategy is optimised.
+        uses: not for streams, whose rounds share the budget already.
 
     Raises:
-        PlanError, QuestionError, BudgetError: where an argument is out of range, or a strategy does
+        PlanError, QuestionError, BudgetError: if an argument is out of range, or a strategy does
             not fit the workload.
-        DomainError: where the domain does not hold 0 under "add_remove".
-        LedgerError: where the account cannot pay, or did not pay for the stream in the file; then
+        DomainError: if the domain does not contain 0 under "add_remove".
+        LedgerError: if the account cannot pay, or did not pay for the stream in the file; then
             nothing has started.
-        FileError: where the file is no stream or is damaged, holds another stream than is asked
-            for, or cannot be written; then nothing is spent.
+        FileError: if the file is not a stream or is damaged, holds another stream, or cannot be
+            written; then nothing is spent.
 
     Examples:
         >>> import lownoise as ln

@@ -249,7 +249,7 @@ def approx_dp(epsilon: float, delta: float) -> ApproxDP:
 
     Args:
         epsilon: ε in [1e-6, 1000].
-        delta: δ in [1e-100, 1), the chance that is left out; choose far less than 1/n.
+        delta: δ in [1e-100, 1); choose it far below 1/n.
 
     Raises:
         BudgetError: where a number is outside its range.
@@ -268,11 +268,11 @@ def approx_dp(epsilon: float, delta: float) -> ApproxDP:
 
 
 def pure_dp(epsilon: float, delta: None = None) -> PureDP:
-    """Return the budget of ε-differential privacy, which leaves no chance out.
+    """Return the budget of ε-differential privacy, with no δ.
 
     Args:
         epsilon: ε in [1e-6, 1000].
-        delta: nothing; whoever has a δ wants `ln.approx_dp`.
+        delta: not allowed; use `ln.approx_dp` for a δ.
 
     Raises:
         BudgetError: where ε is not a number in that range, or a δ is given.
@@ -355,10 +355,10 @@ def budget_from_dict(fields: dict[str, Any]) -> Budget:
 
 
 def convert(budget: Budget, kind: Kind, *, delta: float | None = None) -> Budget:
-    """Return the least guarantee of `kind` that every mechanism within `budget` surely has.
+    """Return the strongest guarantee of `kind` that `budget` implies for every mechanism.
 
     Args:
-        budget: what is known.
+        budget: the known guarantee.
         kind: "zcdp", "gaussian_dp", "approx_dp" or "pure_dp".
         delta: δ of the result, for "approx_dp" only.
 

@@ -45,14 +45,14 @@ _CURRENCIES = ("zcdp", "gaussian")
 @readable
 @dataclass(frozen=True)
 class Caps(AbstractReading):
-    """A reading of an approx_dp account that pays for Gaussian spends beside others.
+    """A reading of an approx_dp account with separate caps for Gaussian and other spends.
 
-    δ + δ_μ(ε_account − ε) must be at most the account's δ. Pure spends and those known by an
-    (ε, δ) add up to at most `epsilon` and `delta`, Gaussian ones to one release of at most `mu`.
+    Pure spends, and spends known by an (ε, δ), add up to at most `epsilon` and `delta`. Gaussian
+    spends add up to at most `mu`. δ + δ_μ(ε_account − ε) must be at most the account's δ.
 
     Args:
         epsilon: ε of all spends that are not Gaussian.
-        delta: δ of them.
+        delta: δ of these spends.
         mu: μ of all Gaussian spends together.
 
     Examples:
@@ -185,16 +185,15 @@ class MixedReading(AbstractReading):
 @readable
 @dataclass(frozen=True)
 class Aside(AbstractReading):
-    """A reading of an approx_dp account that pays for spends known by ρ or μ but for a chance δ.
+    """A reading of an approx_dp account that adds up ρ or μ² and sets a δ' aside.
 
-    Each spend adds its δ to at most `delta`, and the ρ or μ² of all but that to at most what
-    implies the rest of the account's δ: with δ' the one set aside, δ' + (1 − δ')·δ_ρ(ε) ≤ δ.
-    Radial noise, and whatever is known by an (ε, δ) alone, is paid so; what has no δ of its own
-    adds none.
+    A spend may have a ρ or μ except with a probability δᵢ, such as radial noise or one known only
+    by an (ε, δ). The δᵢ add up to at most δ' = `delta`. The ρ or μ² add up to at most what the rest
+    of the account's δ allows: δ' + (1 − δ')·δ_ρ(ε) ≤ δ.
 
     Args:
-        delta: the most that may be set aside, above 0 and below the account's.
-        reading: what adds up of the rest: "zcdp" (ρ) or "gaussian" (μ²).
+        delta: δ', above 0 and below the account's δ.
+        reading: how the rest adds up: "zcdp" (ρ) or "gaussian" (μ²).
 
     Raises:
         BudgetError: where `reading` is none of these.

@@ -46,14 +46,13 @@ _LONGEST = 1000  # letters of a path, and of a dataset behind it
 @readable
 @dataclass(frozen=True, init=False)
 class Ledger(Account):
-    """One dataset's account in a ledger file, made by `create`, which pays for `plan.release`.
+    """The account of one dataset in a ledger file. `create` makes it; it pays for `plan.release`.
 
     Args:
         path: the ledger file.
         dataset: the dataset's name in it.
 
-    Nothing is opened until it is used; each use opens the file anew, so a Ledger may be shared
-    between threads and processes.
+    Each use opens and closes the file, so a Ledger may be shared between threads and processes.
     """
 
     @classmethod
@@ -70,11 +69,11 @@ class Ledger(Account):
         Args:
             path: the file.
             dataset: the dataset's name in it.
-            budget: the most that all spends together may take. They add up for neighbours of one
-                relation, which the first spend fixes.
-            reading: what adds up over them: "gaussian" (Σμ²), "zcdp" (Σρ), "basic" (Σε and Σδ) or
-                `ln.Caps` or `ln.Aside`. Only approx_dp has a choice; there the first spend fixes
-                it, with an `ln.ReadingNotice`, where it is not named.
+            budget: the total budget of all spends. They must have one neighbouring relation, which
+                the first spend fixes.
+            reading: how spends add up: "gaussian" (Σμ²), "zcdp" (Σρ), "basic" (Σε and Σδ),
+                `ln.Caps` or `ln.Aside`. Only approx_dp has a choice. If it is not given, the first
+                spend fixes it, with an `ln.ReadingNotice`.
 
         Raises:
             BudgetError: where the budget is out of range, or the reading does not fit it.
@@ -110,16 +109,16 @@ class Ledger(Account):
         *,
         reading: ReadingName | Numbered | None = None,
     ) -> Ledger:
-        """Return the account of `dataset`, opened in a new file, or as it is in one that is there.
+        """Return the account of `dataset`: in an existing file, or else in a new one.
 
-        A program may begin with it: whichever of its runs comes first opens the account, all spend
-        from it, and what differs is refused. No file that holds accounts gets another.
+        Use it at the start of a program: the first run makes the account, later runs use it, and a
+        different budget or reading is refused. A file with other accounts gets no new one.
 
         Args:
             path: the file.
             dataset: the dataset's name in it.
-            budget: its total budget, which an account that is there must have.
-            reading: as of `create`, which an account that is there must have; None takes any.
+            budget: the total budget; an existing account must have the same.
+            reading: as for `create`; an existing account must have the same, unless it is None.
 
         Raises:
             BudgetError: as `create`.
@@ -290,8 +289,8 @@ class Ledger(Account):
 
         Args:
             budget: what it took.
-            note: what the ledger says of it; of an address nothing that may be secret is kept.
-            relation: what its neighbours are; None takes it for those of the account.
+            note: a text for the ledger; secrets in addresses are removed.
+            relation: its neighbouring relation; None is that of the account.
 
         Raises:
             BudgetError: where the account's reading cannot pay for it, or it is out of range.

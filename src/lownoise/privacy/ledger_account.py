@@ -234,8 +234,8 @@ class Account:
     def reading(self) -> str | Numbered | None:
         """Return what adds up over the account's spends: its name, or the `ln.Caps` or `ln.Aside`.
 
-        None where no spend has fixed it yet; "mixed" where an older version took spends of several
-        kinds, so that nothing more is paid.
+        None if no spend has fixed it yet; "mixed" if an older version recorded spends of several
+        kinds, so that the account pays for nothing more.
 
         Raises:
             LedgerError: as `budget`.
@@ -256,11 +256,11 @@ class Account:
         return reading.spent(budget, spends)
 
     def remaining(self) -> dict[str, float]:
-        """Return what is left of each sum of the reading, rounded down: a spend of it is taken.
+        """Return what is left of each sum of the reading, rounded down, so that it can be spent.
 
-        It is "rho", "mu", "epsilon", "epsilon" and "delta", or all but "rho" for `ln.Caps`, or
-        "delta" and one of "rho" and "mu" for `ln.Aside`; the budget itself where the reading is
-        open, and nothing where it is "mixed".
+        The keys depend on the reading: "rho", "mu", "epsilon", "epsilon" and "delta", all but "rho"
+        for `ln.Caps`, or "delta" and one of "rho" and "mu" for `ln.Aside`. It is the budget itself
+        if no reading is fixed, and empty if it is "mixed".
 
         Raises:
             LedgerError: as `budget`.
@@ -269,9 +269,9 @@ class Account:
         return reading.remaining(budget, spends)
 
     def taken(self) -> dict[str, float]:
-        """Return what is spent of each sum of the reading, rounded up: beside `remaining`.
+        """Return what is spent of each sum of the reading, rounded up; keys as for `remaining`.
 
-        Numbers of "mu" add up by their squares.
+        Values of "mu" add up by their squares.
 
         Raises:
             LedgerError: as `budget`.

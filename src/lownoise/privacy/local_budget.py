@@ -38,8 +38,9 @@ class LocalDP:
 def local_dp(epsilon: float, delta: float | None = None) -> LocalDP:
     """Return the budget of one report: ε-local differential privacy, or (ε, δ).
 
-    Every report is private on its own: any two records of its sender give any set of reports with
-    chances within e^ε of each other (but for δ). Two reports of one person cost twice.
+    Each report is private by itself: for any two records of its sender, the probabilities of any
+    set of reports differ by a factor of at most e^ε (except for δ). Two reports of one person cost
+    twice.
 
     Args:
         epsilon: ε in [1e-6, 1000].

@@ -34,20 +34,19 @@ def Distribution(  # noqa: N802 (a question, as people name it)
     by: Mapping[str, Categories] | None = None,
     outside: str | Mapping[str, object] = "drop",
 ) -> Marginals:
-    """Return the question of how many rows are at most each of some values: cumulative counts.
+    """Ask for the distribution of a column: the number of rows up to each of some values.
 
-    The noise is fitted to the counts up to each edge, by the optimal prefix counts, so that the
-    distribution and its quantiles are near; `release.distribution` and `release.quantile` read
-    them.
+    The noise is optimised for these cumulative counts. `release.distribution` and
+    `release.quantile` read them.
 
     Args:
-        column: of numbers.
-        edges: the ends of ranges of its values, rising: public, and never taken from the table.
-            What is below the first counts as in the first range, what is above the last as in the
+        column: a column of numbers.
+        edges: the public edges of ranges of its values, ascending; do not take them from the
+            table. Values below the first count in the first range, values above the last in the
             last.
-        by: groups, each attribute's categories as of `ln.Marginals`: the distribution in each of
-            their joint cells is released beside that of all rows.
-        outside: where rows go that lack a value, and values outside the categories of `by`, as of
+        by: groups, each attribute's categories as for `ln.Marginals`. The distribution in each of
+            their joint cells is released, and that of all rows.
+        outside: rows with a missing value, and values outside the categories of `by`, as for
             `ln.Marginals`.
 
     Raises:
@@ -75,13 +74,13 @@ def Histogram(  # noqa: N802 (as above)
     by: Mapping[str, Categories] | None = None,
     outside: str | Mapping[str, object] = "drop",
 ) -> Marginals:
-    """Return the question of how many rows are in each category of a column.
+    """Ask for the number of rows in each category of a column.
 
     Args:
         column: its name.
-        categories: as of `ln.Marginals`: their number, a list of them, or {"edges": […]}.
-        by: as of `ln.Distribution`.
-        outside: as of `ln.Distribution`.
+        categories: as for `ln.Marginals`: their number, a list of them, or {"edges": […]}.
+        by: as for `ln.Distribution`.
+        outside: as for `ln.Distribution`.
 
     Raises:
         QuestionError: as `ln.Marginals`; where `by` names the column.
@@ -100,14 +99,14 @@ def Count(  # noqa: N802 (as above)
     sets: Sequence[Sequence[str]] | None = None,
     outside: str | Mapping[str, object] = "drop",
 ) -> Marginals:
-    """Return the question of how many rows are in each group, or in all.
+    """Ask for the number of rows in each group, or of all rows.
 
     Args:
-        by: attributes and their categories, as of `ln.Marginals`; groups are their joint cells. Or
-            the name of any column, for the number of all rows, whatever they hold there.
-        way: counts by all choices of up to so many of the attributes, in place of the joint cells.
+        by: attributes and their categories, as for `ln.Marginals`; groups are their joint cells. Or
+            the name of any column, for the number of all rows, with or without a value there.
+        way: counts by all choices of up to this many attributes, in place of the joint cells.
         sets: counts by these choices, in place of the joint cells.
-        outside: as of `ln.Distribution`.
+        outside: as for `ln.Distribution`.
 
     Raises:
         QuestionError: as `ln.Marginals`.
@@ -175,25 +174,24 @@ def Moments(  # noqa: N802 (a question, as people name it)
     missing: ArrayLike | str = "center",
     **groups: Any,  # noqa: ANN401 (as of `Mean`)
 ) -> Mean:
-    """Return the question of the means of columns, of their squares and of their products.
+    """Ask for the means of columns, of their squares and of their products.
 
-    All are released together, by noise that is fitted to the sensitivity set of all of them.
-    Squares and products are of what values differ from the middles of their bounds by, or from the
-    ball's center, so that bounds far from 0 cost nothing. Answers are unbiased, as of `ln.Mean`;
-    `release.moments` has variances, covariances, correlations and least-squares coefficients, with
-    their intervals.
+    The noise is fitted to all of them together. Squares and products are of the deviations from the
+    middles of the bounds, or from the ball's center, so bounds far from 0 cost nothing. The answers
+    are unbiased, as for `ln.Mean`. `release.moments` has variances, covariances, correlations and
+    least-squares coefficients, with their intervals.
 
-    Squares have other units than their columns: give `weights="range"`, or one a moment, in the
-    order of `columns` of the question.
+    Squares have other units than their columns: give `weights="range"`, or one weight per moment,
+    in the order of the question's `columns`.
 
     Args:
         columns: their names, 1 to 200 of them.
         domain: `ln.Box(lower, upper)`, whose bounds differ in each column, or `ln.Ball(d, radius,
-            center=…)` in two columns and more; values outside count as the nearest point.
-        degree: 2, the highest of the moments.
-        missing: as of `ln.Mean`: a point of the domain, "center" or "drop".
+            center=…)` for two or more columns; values outside count as the nearest point.
+        degree: 2, the highest degree of the moments.
+        missing: as for `ln.Mean`: a point of the domain, "center" or "drop".
         groups: `by`, `way`, `sets`, `group_weights` and `outside` of `ln.Mean`, for moments by
-            groups; `release.moments.groups("sex")` has what follows in each.
+            groups; `release.moments.groups("sex")` has the results of each.
 
     Raises:
         QuestionError: where names repeat, or do not match the domain, or that is neither, or the

@@ -66,28 +66,27 @@ def _written(
 @readable
 @dataclass(frozen=True, eq=False, init=False)
 class Marginals(AbstractQuestion):
-    """Marginals of a table: for each set of attributes, how many rows there are in each cell.
+    """Marginals of a table: for each set of attributes, the number of rows in each cell.
 
-    A cell of the marginal of attributes B is one category of each of them; the marginal of no
-    attribute is the number of rows.
+    A cell of a marginal has one category of each of its attributes. The marginal of no attribute is
+    the number of rows.
 
     Args:
         sizes: maps each column's name to its number n of categories, whose values are the integers
-            0 … n − 1; to the list of its categories, numbers or texts; or to
+            0 … n − 1; to a list of its categories, numbers or texts; or to
             {"edges": [e₀, …, eₙ]}: category i has the numbers from eᵢ to below eᵢ₊₁, the first also
-            all that are below, the last all above.
-        way: k: every marginal of 0 to k attributes. Either this or `sets`.
-        sets: which marginals, each a list of names, () for the number of rows.
-        weights: what one unit of variance in each cell of a marginal matters, above 0, 1 by
-            default: with `sets` one number a set, with `way` one for each number of attributes,
-            0 to k.
-        outside: where missing values go and those outside the given categories: "drop", the row
-            is left out (`add_remove` only); "extra", an extra cell of their attribute; or a mapping
-            from names to "drop", "extra" or the given category that stands in.
-        ordered: maps the names of attributes whose categories are in an order, that of `sizes`
-            with an extra cell last, to what is asked along them: "prefix", for each category the
-            count of those up to it; "range", the count of every range of categories. In a marginal
-            with such an attribute these answers are what the noise is fitted to, not its cells.
+            all smaller ones, the last all larger ones.
+        way: k: all marginals of 0 to k attributes. Give this or `sets`.
+        sets: the marginals, each a list of names; () for the number of rows.
+        weights: the weight of one unit of variance in a cell, above 0, 1 by default: with `sets`
+            one for each set, with `way` one for each number of attributes, 0 to k.
+        outside: missing values, and values outside the given categories: "drop" leaves the row out
+            (`add_remove` only); "extra" counts it in an extra category; or a mapping from names to
+            "drop", "extra" or the given category that replaces them.
+        ordered: maps the names of ordered attributes (in the order of `sizes`, an extra category
+            last) to the counts wanted along them: "prefix", the count up to each category;
+            "range", the count of every range of categories. The noise is then fitted to these
+            counts, not to the cells.
 
     Raises:
         QuestionError: where a size is below 1, `way` exceeds the number of attributes, a name is

@@ -91,27 +91,27 @@ class AbstractColumns(AbstractQuestion):
 class Mean(AbstractColumns):
     """The mean μ(X) of d columns over the records of a table, or in each of its groups.
 
-    `columns` names the answers, `sources` the columns that are read: the same, but of `ln.Moments`.
+    `columns` names the answers; `sources` names the columns that are read. They are the same,
+    except for `ln.Moments`.
 
     Args:
-        columns: their names, d different ones; their order is the answers' order.
-        domain: where records live, `ln.Box`, `ln.Ball`, `ln.Points`, …; values outside are clipped
-            to it.
+        columns: d different names; the answers have their order.
+        domain: the set of possible records, `ln.Box`, `ln.Ball`, `ln.Points`, …; values outside are
+            clipped to it.
         center: the public point that sums are taken about under `add_remove`, shape (d,), within
-            the domain's ranges; by default the domain's centre. Under Gaussian noise a point near
-            the mean makes the mean that follows from sum and count more accurate; pure noise does
-            not depend on it.
-        missing: the point that stands in for null, NaN and text that is no number: "center", the
-            point of the domain nearest to the center, or a point of the domain, shape (d,); or
-            "drop", to leave out a row that lacks a value (`add_remove` only).
-        by: for means in groups, the attributes and their public categories, as
-            `{"sex": ["F", "M"], "age": 85}`, a list or how many; the question is a `GroupedMean`.
-        way: groups by each choice of up to so many of the attributes, all rows among them; without
-            `way` and `sets` the groups by all attributes at once.
-        sets: groups by these choices alone, as `[["sex"], ["sex", "region"]]`.
-        group_weights: one a choice, as the weights of `ln.Marginals`; ones by default.
-        outside: where a row counts whose category is missing or none of these: "drop", nowhere;
-            "extra", in a group of its own; or by attribute, as of `ln.Marginals`.
+            the domain's ranges; by default the domain's center. Under Gaussian noise a center near
+            the mean makes the mean more accurate; pure noise does not depend on it.
+        missing: the value in place of null, NaN and text that is not a number: "center", the
+            point of the domain nearest to the center; or a point of the domain, shape (d,). Or
+            "drop", to leave out a row with a missing value (`add_remove` only).
+        by: for means of groups, the attributes and their public categories, as
+            `{"sex": ["F", "M"], "age": 85}`: a list, or their number. Makes a `GroupedMean`.
+        way: groups by each choice of up to this many attributes, including all rows. Without
+            `way` and `sets`, the groups by all attributes at once.
+        sets: groups by these choices only, as `[["sex"], ["sex", "region"]]`.
+        group_weights: one weight per choice, as for `ln.Marginals`; ones by default.
+        outside: a row whose category is missing or not given: "drop" leaves it out, "extra" counts
+            it in a group of its own; or by attribute, as for `ln.Marginals`.
 
     Raises:
         QuestionError: where names repeat or do not match the domain, or a point lies outside it; of

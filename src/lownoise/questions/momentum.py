@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 @readable
 @dataclass(frozen=True, init=False)
 class Momentum(AbstractStreamWorkload):
-    """Running sums of sums that forget: what gradient descent with momentum adds up.
+    """Running sums of decayed sums, as in gradient descent with momentum.
 
     With v_t = x_t + rate·v_{t−1}, answer t is v_1 + … + v_t, so that x_s counts
     1 + rate + … + rate^(t−s) times.
 
     Args:
         rounds: n ≥ 1, how many rounds there will be at most.
-        rate: between 0 and 1, what is left of v after one round.
+        rate: between 0 and 1, the factor by which v decays per round.
 
     Raises:
         QuestionError: where a number is out of range.

@@ -65,10 +65,10 @@ class Parity(AbstractQuestion):
     Args:
         bits: the names of columns whose values are 0 and 1.
         degree: the size of the sets, or several different sizes, each from 0 to the number of bits.
-        weights: what one unit of variance matters in a parity of each degree, above 0; ones by
+        weights: the weight of one unit of variance in a parity of each degree, above 0; ones by
             default.
-        outside: where values go that are not 0 or 1: "drop", the row is left out (`add_remove`
-            only); 0 or 1, which stands in; or a mapping from names to these.
+        outside: values that are not 0 or 1: "drop" leaves the row out (`add_remove` only); 0 or 1
+            replaces them; or a mapping from names to these.
 
     Raises:
         QuestionError: where a name stands twice, a degree is out of range, or weights do not fit.

@@ -280,19 +280,19 @@ def _written(matrix: Vector, universe: dict[str, Any]) -> Queries:
 @readable
 @dataclass(frozen=True, eq=False, init=False)
 class Queries(AbstractQueries):
-    """Linear queries of a table: matrix·histogram, the histogram of a public universe of records.
+    """Linear queries: a matrix times the histogram of the table over a public universe of records.
 
     Args:
         matrix: W, shape (m, N): what each record adds to each answer.
-        universe: the N records in the order of W's columns: a mapping from names to numbers n of
-            categories (whose values are 0 … n − 1), to lists of them, or to ranges of numbers as of
-            `ln.Marginals`, all combinations, the last name fastest; or a list of N different
-            records, each a row of values.
+        universe: the N records in the order of W's columns. Either a mapping from names to numbers
+            n of categories (0 … n − 1), lists of them, or ranges of numbers as for `ln.Marginals`:
+            then all combinations, the last name varying fastest. Or a list of N different records,
+            each a row of values.
         columns: the names of a record's values; with a list of records only.
-        outside: where rows outside the universe go: "drop", left out (`add_remove` only). With a
+        outside: rows outside the universe: "drop" leaves them out (`add_remove` only). With a
             mapping also "extra", one more category (and so more columns of W), or a mapping from
-            names to "drop", "extra" or the category that stands in; with a list the record of it
-            that stands in.
+            names to "drop", "extra" or the category that replaces other values. With a list, the
+            record that replaces them.
 
     Raises:
         QuestionError: where the matrix has not one finite number for each query and record, or the

@@ -240,11 +240,11 @@ class SlidingWindow(AbstractStreamWorkload):
 @readable
 @dataclass(frozen=True, init=False)
 class Decayed(AbstractStreamWorkload):
-    """Sums that forget: answer t is x_t plus rate times the answer before it.
+    """Exponentially decayed sums: answer t is x_t plus rate times answer t − 1.
 
     Args:
         rounds: n ≥ 1, how many rounds there will be at most.
-        rate: between 0 and 1, what is left after one round.
+        rate: between 0 and 1, the factor by which a sum decays per round.
 
     Raises:
         QuestionError: where a number is out of range.

@@ -48,15 +48,15 @@ def _made(mean: Mean) -> Sum:
 class Sum(AbstractColumns):
     """The totals Σ x of d columns over the records of a table, without the number of records.
 
-    Under `add_remove` a record adds x to them or takes it away: nothing is spent on a count, and no
-    center matters. Where means are wanted ask `ln.Mean`, which has both.
+    Under `add_remove` nothing is spent on a count, and no center is needed. For means use
+    `ln.Mean`, which releases sums and the count.
 
     Args:
-        columns: their names, d different ones; their order is the answers' order.
-        domain: where records live; values outside are clipped to it.
-        missing: as of `ln.Mean`; null, NaN and text that is no number then count as the domain's
+        columns: d different names; the answers have their order.
+        domain: the set of possible records; values outside are clipped to it.
+        missing: as for `ln.Mean`: null, NaN and text that is not a number count as the domain's
             center, as a point of the domain, or with "drop" as nothing.
-        by: groups, for totals by these, with way, sets, group_weights and outside as of `ln.Mean`.
+        by: groups, with way, sets, group_weights and outside, as for `ln.Mean`.
 
     Raises:
         QuestionError: as `ln.Mean`.

@@ -72,10 +72,10 @@ def listener(progress: Callable[[Any], None] | None) -> Callable[[Any], None]:
 
 @final
 class ProgressBar:
-    """Shows what is under way, and how much of it is done; quiet where there is no terminal.
+    """A progress bar on a terminal; it shows nothing elsewhere.
 
-    It is drawn on standard error and is gone at the end. Give it as `progress`, of a release on any
-    engine, or of a run of private learning.
+    It is drawn on standard error and removed at the end. Give it as `progress` to a release on any
+    engine, or to a run of private learning.
 
     Args:
         console: where it is shown, by default standard error.

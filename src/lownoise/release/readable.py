@@ -77,16 +77,16 @@ class Readable(Shown):
     """What has answers, or their noise, in a table, too."""
 
     def to_pandas(self, *marginal: str, level: float = 0.95) -> DataFrame:
-        """Return the answers of a release, or the noise of a plan's, as a pandas table, a row each.
+        """Return a pandas table of a release's answers, or of a plan's noise: one row per answer.
 
         Args:
-            marginal: of a release of marginals, the names of the attributes whose marginal it is;
-                all that were asked for by default, "(all)" where one is not split by an attribute.
-            level: the chance with which each interval covers.
+            marginal: for a release of marginals, the attributes' names of one marginal. By default
+                all marginals of the question; "(all)" marks attributes that are summed over.
+            level: the probability with which each interval covers.
 
         Raises:
-            PlanError: where pandas is not installed, or a plan's answers do not stand in a row.
-            QuestionError: where the marginal does not follow from what was released.
+            PlanError: if pandas is missing, or the answers of a plan do not form one row each.
+            QuestionError: if the marginal does not follow from the release.
         """
         table: DataFrame = import_module("lownoise.report").to_pandas(
             self, marginal=marginal or None, level=level
@@ -105,24 +105,24 @@ class Exported(Readable):
         separator: str | None = None,
         decimal: str = ".",
     ) -> None:
-        """Write the answers of a release as a table: a .csv, .parquet or .json file, a row each.
+        """Write the answers of a release to a .csv, .parquet or .json file, one row per answer.
 
-        A spreadsheet runs no cell of the CSV as a formula; the others say of each column what it
-        means and in which unit. All of the file is written, or nothing.
+        No cell of the CSV is a formula. The other formats describe each column and its unit. The
+        file is written completely or not at all.
 
         Args:
             path: the file.
-            marginal: as that of `to_pandas`.
-            level: the chance with which each interval covers.
-            separator: of CSV, what stands between cells, as `lownoise.Table` has it: by default a
-                comma, or a semicolon where that stands before decimals.
-            decimal: of CSV, what stands before the decimals of numbers: "." or ",".
+            marginal: as for `to_pandas`.
+            level: the probability with which each interval covers.
+            separator: the separator of CSV, as for `lownoise.Table`: by default a comma, or a
+                semicolon if the decimal mark is a comma.
+            decimal: the decimal mark of CSV: "." or ",".
 
         Raises:
-            PlanError: where there are no answers yet.
-            TableError: where the dialect is none.
-            QuestionError: where the marginal does not follow from what was released.
-            FileError: where the ending is another, or the file cannot be written.
+            PlanError: if there are no answers yet.
+            TableError: if the separator or the decimal mark is not one of these.
+            QuestionError: if the marginal does not follow from the release.
+            FileError: if the file has another extension, or cannot be written.
         """
         report = import_module("lownoise.report")
         dialect: Any = {"separator": separator, "decimal": decimal}
@@ -136,76 +136,76 @@ class Guaranteed(Exported):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each answer is, m names; of a stream, each number of a round's answer."""
+        """The names of the m answers; for a stream, of the numbers in a round's answer."""
         return self.terms.names
 
     @property
     def standard_deviation(self) -> Any:  # noqa: ANN401 (numbers, or a function)
         """The standard deviation of each answer's noise, in its unit, shape (m,).
 
-        Of marginals a function of the attributes' names, `plan.standard_deviation("age", "sex")`,
-        in rows: one number, or an array where an attribute is ordered. Of a stream a function of
-        the round, from 1: a number, or shape (d,).
+        For marginals it is a function of the attributes' names, `plan.standard_deviation("age",
+        "sex")`, in rows: a number, or an array if an attribute is ordered. For a stream it is a
+        function of the round, from 1: a number, or shape (d,).
         """
         return self.terms.standard_deviation
 
     @property
     def covariance(self) -> Any:  # noqa: ANN401 (a matrix, or a function of two cells)
-        """The covariance of the answers' noise, shape (m, m), formed on request.
+        """The covariance of the answers' noise, shape (m, m), computed on request.
 
-        Of marginals a function of two cells, in rows².
+        For marginals it is a function of two cells, in rows².
         """
         return self.terms.covariance
 
     @property
     def error(self) -> float:
-        """(E‖error‖_p²)^{1/2} of all answers, in their units: exact at p = 2, else a stated bound.
+        """(E‖error‖_p²)^{1/2} of all answers, in their units: exact at p = 2, else an upper bound.
 
-        Where the question has weights, of the answers times √weight. Under a pure budget of the
-        answers times the weights asked for, and where means come as sums and a count, of the worst
-        means, times the number of records. Of a stream √ of the mean, or of the largest, over
-        rounds of an answer's (total) variance.
+        Answers are weighted: by √weight if the question has weights, under a pure budget by the
+        weights of the plan. For means released as sums and a count under a pure budget, it is the
+        error of the worst means times the number of records. For a stream it is the square root of
+        the mean, or of the maximum, over rounds of an answer's total variance.
         """
         return self.terms.error
 
     @property
     def objective(self) -> float:
-        """‖standard deviations‖_p of all answers, times √weight where the question has weights.
+        """‖standard deviations‖_p of all answers, times √weight if the question has weights.
 
-        Of a stream the error.
+        For a stream it is the error.
         """
         return self.terms.objective
 
     @property
     def certificate(self) -> Certificate:
-        """Bounds on the least objective of any Gaussian noise within the budget.
+        """Bounds on the least objective of all Gaussian noise within the budget.
 
-        Under a pure budget: on the least error of any mechanism of that ε, over all tables. Of a
-        stream: on the least error of any factorization mechanism.
+        Under a pure budget, bounds on the least error of all mechanisms with that ε over all
+        tables. For a stream, bounds on the least error of all factorization mechanisms.
         """
         return self.terms.certificate
 
     @property
     def lower_bound(self) -> float:
-        """What no unbiased mechanism with this ρ has an error below, on any dataset.
+        """A lower bound on the error of every unbiased mechanism with this ρ, on every dataset.
 
-        Where the relation is a body of changes: on tables with a row that has room in its domain
-        for every change; 0 where there can be none. Of pure noise: the greatest of `bounds`. Of a
-        stream where one round's value becomes 0: on the stream of zeros.
+        If the relation is a body of changes, it holds on tables with a row that has room in its
+        domain for every change, and is 0 if there is no such table. For pure noise it is the
+        greatest of `bounds`. For a stream under "add_remove" it holds on the stream of zeros.
         """
         return self.terms.lower_bound
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        """Every lower bound on `error` that binds the noise, each with whom it binds and where.
+        """All lower bounds on `error` that apply to the noise, each with its class of mechanisms.
 
-        The first is `lower_bound`. Whatever binds a wider class of mechanisms binds this one, too.
+        The first is `lower_bound`. A bound for a larger class of mechanisms applies here, too.
         """
         return self.terms.bounds
 
     @property
     def cost(self) -> Cost | PureCost:
-        """What the release reveals, from the final noise, rounded up; of a stream all rounds."""
+        """The privacy cost, from the final noise, rounded up; for a stream, of all rounds."""
         return self.terms.cost
 
 

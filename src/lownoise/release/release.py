@@ -41,18 +41,18 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Release(Guaranteed):
-    """Answers that may be published, with their error, their proof and their cost.
+    """Answers that may be published, with their error, proof and cost.
 
-    `to_pandas()` is a table of them with intervals. `estimate` has them in a row, in the order of
-    the question: means in column order, or sums and the count, whose ratio is `mean`; linear
-    queries; parities. Counts are read by attributes, `release["age", "sex"]`, means by `groups`.
+    `to_pandas()` is a table with intervals. `estimate` has the answers in the order of the
+    question: means by column, or sums and the count, whose ratio is `mean`; linear queries;
+    parities. Use `release["age", "sex"]` for counts by attributes, and `groups` for groups.
 
     Args:
         terms: what was guaranteed.
-        integers: the release itself, in grid steps; all else follows from it and the terms. Of
+        integers: the release itself, in grid steps; all else follows from it and the terms. For
             marginals an array, in memory or on disk.
-        spend: where it was paid, None where nothing was recorded.
-        created: when (UTC, ISO 8601).
+        spend: the ledger entry that paid; None if nothing was recorded.
+        created: the time (UTC, ISO 8601).
         versions: of Python, numpy and lownoise.
     """
 
@@ -64,7 +64,7 @@ class Release(Guaranteed):
 
     @property
     def recorded(self) -> bool:
-        """Whether a ledger holds the spend."""
+        """Whether a ledger recorded the spend."""
         return self.spend is not None
 
     @cached_property
@@ -80,12 +80,12 @@ class Release(Guaranteed):
     def interval(self, *names: Any, level: float = 0.95) -> Any:  # noqa: ANN401
         """Return an interval for each answer on the table, shape (m, 2): lower, upper.
 
-        Each covers the exact value with chance `level` over the noise; it says nothing of how the
-        table was sampled.
+        Each covers the exact value with probability `level` over the noise. It does not include
+        sampling error.
 
         Args:
-            names: the level may be given alone; of marginals, the attributes' names, and two
-                arrays like the marginal are returned.
+            names: for marginals, the attributes' names; then two arrays of the marginal's shape
+                are returned. Otherwise the level may be given here.
             level: between 0 and 1.
 
         Raises:
@@ -112,7 +112,7 @@ class Release(Guaranteed):
         return frozen(np.stack([self.estimate - width, self.estimate + width], axis=1))
 
     def region(self, level: float = 0.95) -> Region:
-        """Return the ellipsoid that holds the exact values with chance `level`: the smallest one.
+        """Return the smallest ellipsoid that covers the exact values with probability `level`.
 
         Raises:
             PlanError: where `level` is not between 0 and 1, or the noise is no Gaussian.
@@ -124,7 +124,7 @@ class Release(Guaranteed):
         """The mean of each column, shape (d,).
 
         Under `substitute` it is the estimate. Under `add_remove` it is center + sum/count, which is
-        post-processing and not exactly unbiased; NaN where the noisy count is not positive.
+        post-processing and not exactly unbiased; NaN if the noisy count is not positive.
 
         Raises:
             PlanError: where the question was no mean.
@@ -137,11 +137,10 @@ class Release(Guaranteed):
     def mean_interval(self, level: float = 0.95) -> Vector:
         """Return an interval for each column's mean, shape (d, 2): lower, upper.
 
-        Under `add_remove` it is Fieller's: every θ that sum − θ·count, whose noise has the variance
-        σ_s² − 2θσ_sc + θ²σ_c², does not exclude. It covers with chance `level` (at least, with pure
-        noise, of which as many deviations are taken as it needs whatever θ is), ratio or not, and
-        is cut to the column's bounds. Where the count may be zero it is unbounded: then all of the
-        bounds are given.
+        Under `add_remove` it is Fieller's interval: all θ that sum − θ·count, whose noise has the
+        variance σ_s² − 2θσ_sc + θ²σ_c², does not exclude. It covers with probability `level` (with
+        pure noise at least that) and is cut to the column's bounds. If the count may be zero, it is
+        unbounded, and the bounds are returned.
 
         Raises:
             PlanError: where `level` is not between 0 and 1, or the question was no mean.
@@ -176,7 +175,7 @@ class Release(Guaranteed):
 
     @property
     def moments(self) -> Any:  # noqa: ANN401 (`MomentAnswers`, or by groups `MomentGroups`)
-        """What follows from moments: variances, covariances, correlations, least squares.
+        """Variances, covariances, correlations and least squares, computed from the moments.
 
         Raises:
             PlanError: where the question was not `ln.Moments`.
@@ -191,12 +190,12 @@ class Release(Guaranteed):
         return question
 
     def groups(self, *names: str, level: float = 0.95) -> GroupTable:
-        """Return the counts, sums and means of the groups of one margin; of `ln.Sum` totals alone.
+        """Return the counts, sums and means of the groups of one margin; for `ln.Sum` only totals.
 
         Args:
-            names: of the attributes that rows are grouped by, of any margin that follows; none for
+            names: the attributes that define the groups, of any margin that follows; none for
                 all rows. Groups are in the question's order.
-            level: with which each mean's interval covers, over the noise.
+            level: the probability, over the noise, with which each mean's interval covers.
 
         Raises:
             QuestionError, PlanError: as `marginal`; where the level is out of range.
@@ -229,10 +228,10 @@ class Release(Guaranteed):
         return self._marginals.marginal(*names)
 
     def answers(self, *names: str) -> Vector:
-        """Return what was asked of the marginal of these attributes, one axis each.
+        """Return the answers for the marginal of these attributes, one axis each.
 
-        Along an ordered attribute with "prefix" the counts of the cells up to each one, with
-        "range" those of the ranges [i … j], by rising i, then j. Along every other its cells.
+        Along an ordered attribute: with "prefix" the counts up to each cell, with "range" the
+        counts of the ranges [i … j], ordered by i, then j. Along other attributes: the cells.
 
         Raises:
             QuestionError, PlanError: as `marginal`.
@@ -268,13 +267,13 @@ class Release(Guaranteed):
         where: Mapping[str, object] | None = None,
         level: float = 0.95,
     ) -> Cumulative:
-        """Return how many rows are at most each value of a column, with a band that holds all.
+        """Return the number of rows up to each value of a column, with a simultaneous band.
 
         Args:
-            column: an attribute of numbers, ranges of them best; by default the only ordered one.
-            where: of a group of rows, the category of each attribute that they are grouped by.
-            level: the chance over the noise with which the band holds all exact counts, between 0
-                and 1; by Šidák's inequality for Gaussian noise, else by a chance each.
+            column: an attribute of numbers, preferably of ranges; by default the only ordered one.
+            where: for a group of rows, the category of each attribute that defines the group.
+            level: the probability, over the noise, with which the band covers all exact counts: by
+                Šidák's inequality for Gaussian noise, else by the union bound.
 
         Raises:
             QuestionError: where there is no such column or group, or its marginal does not follow
@@ -291,16 +290,16 @@ class Release(Guaranteed):
         where: Mapping[str, object] | None = None,
         level: float = 0.95,
     ) -> Quantile:
-        """Return a quantile of a column, with an interval that holds the exact one.
+        """Return a quantile of a column, with an interval that covers the exact quantile.
 
-        The interval is of ends of ranges, and is as wide as its range where noise is small; that
-        of the value is post-processed, and may be biased. Rows that lack a value do not count.
+        The ends of the interval are edges of ranges, so it is at least as wide as a range. The
+        value is post-processed, and may be biased. Rows with a missing value do not count.
 
         Args:
-            q: which one, in [0, 1]; 0.5 is the median.
+            q: in [0, 1]; 0.5 is the median.
             column: as of `distribution`.
             where: as of `distribution`.
-            level: the chance over the noise with which the interval holds the exact quantile.
+            level: the probability, over the noise, with which the interval covers the quantile.
 
         Raises:
             QuestionError: as `distribution`.
@@ -323,24 +322,24 @@ class Release(Guaranteed):
     ) -> Projected:
         """Return the nearest answers that a table can have: biased, and at no cost of privacy.
 
-        "domain": answers that some table has, fractions of rows allowed: of means the domain's
-        hull, of sums and the count its cone, of counts those of all records. "nonnegative", of
-        marginals only: that agree and have no cell below 0, which is more than some table has, and
-        quick. Marginals of a release agree already. Where n is public the total stays.
+        "domain" projects onto the answers of all tables, with fractional rows: for means the hull
+        of the domain, for sums and the count its cone, for counts those of all records.
+        "nonnegative", for marginals only, projects onto consistent marginals without negative
+        cells. It is faster, and no table need have these answers. A public total is kept.
 
-        In the norm of the noise, √((x − y)ᵀΣ⁻¹(x − y)), they are the likeliest under Gaussian
-        noise; in the Euclidean one, with the weights of the error, no run is farther from the truth
-        than without.
+        In the norm of the noise, √((x − y)ᵀΣ⁻¹(x − y)), the result has the highest likelihood under
+        Gaussian noise. In the Euclidean norm, with the weights of the error, it is never farther
+        from the truth than the release.
 
         Args:
-            onto: "domain" or "nonnegative"; by default that of marginals, else "domain".
+            onto: "domain" or "nonnegative", which is the default for marginals.
             norm: "noise" or "euclidean".
-            rtol: how near to the nearest, in parts of the distance from the release. `gap` states
-                how near they are, also where the search ended before.
+            rtol: the distance to the projection, relative to that of the release. `gap` states the
+                one that was attained.
 
         Raises:
-            PlanError: where an argument is out of range, there are too many answers, or no extreme
-                record of the domain is known how to find.
+            PlanError: if an argument is out of range, there are too many answers, or extreme
+                records of the domain cannot be found.
 
         Examples:
             >>> import numpy as np
@@ -396,8 +395,8 @@ class Release(Guaranteed):
 
         Args:
             path: of the file or the new folder.
-            overwrite: whether another release in a file of that name may be lost, and with it what
-                it cost; a folder never is, nor are a ledger and a stream.
+            overwrite: whether another release in this file may be replaced, and what it cost lost;
+                a folder, a ledger and a stream are never replaced.
 
         Raises:
             FileError: where it cannot be written, or what is there would be lost.

@@ -53,24 +53,24 @@ class Banded(Guaranteed):
         level: float = 0.95,
         together: int | None = None,
     ) -> Vector:
-        """Return the half widths of confidence intervals of some estimates, known beforehand.
+        """Return half-widths of the intervals of some answers, which are known in advance.
 
         Args:
             first: the first of the rounds, from 1.
-            count: how many; by default all that are left, of those together.
-            level: the chance with which each covers the answer without noise; that is of the
-                noise, and no statement about how values came about.
-            together: by default that is of each answer alone; with a number of rounds, of all
-                answers up to that round at once.
+            count: the number of rounds; by default all remaining ones, up to `together` if given.
+            level: the probability, over the noise, with which an interval covers the answer
+                without noise.
+            together: by default each interval covers by itself. With a number of rounds, the
+                intervals of all answers up to that round cover together.
 
         Returns:
-            Shape (count, d). The noise of rounds is dependent, and that is made use of: by draws
-            with a public seed, of as many rounds as can be drawn and up to the levels that so many
-            draws tell of; beyond, by what holds for numbers however dependent, which is wider.
+            Shape (count, d). Intervals that cover together use the dependence of the noise, by
+            draws with a public seed, as far as the rounds can be drawn and the draws suffice for
+            the level. Beyond, they use a bound for any dependence, which is wider.
 
         Raises:
-            PlanError: where `level` is not between 0 and 1.
-            StreamError: where there are no such rounds, or some are behind those together.
+            PlanError: if `level` is not between 0 and 1.
+            StreamError: if there are no such rounds, or some are after round `together`.
 
         Examples:
             >>> import lownoise as ln
@@ -86,7 +86,7 @@ class Banded(Guaranteed):
     def interval(self, level: float = 0.95) -> Vector:
         """Return an interval for each answer of the last batch: lower, upper.
 
-        Each alone covers the answer without noise, of values after clipping, with chance `level`.
+        Each covers the answer without noise, for clipped values, with probability `level`.
 
         Returns:
             Shape (k, 2) in one dimension, (k, d, 2) otherwise.
@@ -105,10 +105,10 @@ class Banded(Guaranteed):
         return self._around(level, None)
 
     def simultaneous_interval(self, level: float = 0.95) -> Vector:
-        """Return intervals for the answers of the last batch that hold with all so far.
+        """Return intervals for the last batch that cover together with those of all answers so far.
 
-        With chance `level`, each answer up to the last round is within such an interval: those of
-        earlier batches are `half_widths(…, together=stream.round)` about them.
+        With probability `level`, the intervals of all answers up to the last round cover. For
+        earlier batches use `half_widths(…, together=stream.round)` about their answers.
 
         Returns:
             As `interval`.

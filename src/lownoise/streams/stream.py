@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 class Stream(Banded):
     """Private estimates after every round, with an error that is known beforehand.
 
-    Made by `ln.stream`, or restored from a state or a file. `update(value)` takes the value of a
-    round and returns its estimate. What it publishes may be looked at
-    before the next value is chosen: each answer uses noise that later ones share, and all answers
-    together reveal what `cost` says. It is safe to use from several threads.
+    `ln.stream` makes it, or it is restored from a state or a file. `update(value)` takes the value
+    of a round and returns its estimate. The next value may depend on all answers so far. Answers
+    share noise, and `cost` is the cost of all answers together. It is safe to use from several
+    threads.
     """
 
     def __init__(
@@ -100,11 +100,11 @@ class Stream(Banded):
 
     @classmethod
     def restore(cls, state: bytes, domain: AbstractDomain | None = None) -> Stream:
-        """Return the stream whose `state` this is; it goes on bit for bit.
+        """Return the stream with this `state`; it continues exactly.
 
-        Never go on from one state twice, nor with the stream that it was taken from: two answers
-        with one noise tell their difference exactly, and nothing here can see it happen. A stream
-        with a `path` cannot be gone on with twice.
+        Never use one state twice, and do not continue the stream that it was taken from: two
+        answers with the same noise reveal the exact difference of their values. lownoise cannot
+        detect this. A stream with a `path` cannot be continued twice.
 
         Args:
             state: what `state` returned.
@@ -136,7 +136,7 @@ class Stream(Banded):
         *,
         ledger: Payer | None = None,
     ) -> Stream:
-        """Return the stream in a file; it goes on bit for bit, and saves every batch there.
+        """Return the stream in a file; it continues exactly, and saves every batch there.
 
         After a crash, `round` says how many rounds were answered and `last` has the answers of the
         last batch, which may not have been seen.
@@ -188,10 +188,10 @@ class Stream(Banded):
         raise StreamError("stream is not copied: its noise is used once; use Stream.state")
 
     def state(self) -> bytes:
-        """Return everything that is needed to go on: terms, rounds, and the noise that is left.
+        """Return everything that is needed to continue: terms, rounds, and the remaining noise.
 
-        It holds the noise: keep it as secret as the records. Never go on from one state twice, nor
-        with both the state and this stream: two answers with one noise tell their difference.
+        It holds the noise: keep it as secret as the records. Never use one state twice, nor both
+        the state and this stream: two answers with the same noise reveal their difference.
 
         Raises:
             StreamError: where the stream has a file, which is its only state.

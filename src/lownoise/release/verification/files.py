@@ -174,27 +174,26 @@ def verify(
     domain: AbstractDomain | None = None,
     largest: int = LARGEST,
 ) -> Verification:
-    """Check a plan or a release, and the integers of marginals that lie beside it; or several.
+    """Check the file of a plan, a release or a stream, or a folder of several releases.
 
-    Of a folder of several on one budget every member is checked, that it is the one that was
-    written, and what all reveal together.
+    It recomputes everything that follows from the terms: that the noise covers the sensitivity, the
+    cost, the distance to the least noise, and the answers from the integers. In a folder of several
+    questions on one budget it checks each member, and the total cost.
 
-    It proves what follows: that the noise covers what it says, what it costs, how near it is to the
-    least, and that answers are those of the integers. It does not prove who wrote the file: the
-    digest has no key, so `created`, `versions`, `spend` and the integers themselves are as true as
-    their writer. Sign the file where that matters.
+    It does not prove who wrote the file. The digest has no key, so `created`, `versions`, `spend`
+    and the integers are only as reliable as the writer. Sign the file if that matters.
 
     Args:
-        source: the path of a plan.json or a release.json, or of the folder that one lies in, or
-            that several on one budget were saved to; or the text of one, as `Plan.to_json` or
-            `Release.to_json` wrote it; or the path of a stream's file, which is only read.
-        domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
-        largest: the most numbers of a stream that are read: of its factors, of rounds with noise
-            of their own, of pairs of rounds that evidence speaks of. What they cost in time and
-            memory does not show in the text's length, so a file of anybody's is refused beyond.
+        source: the path of a plan.json or a release.json, of its folder, or of a folder of several
+            questions; the text of a file, as `Plan.to_json` or `Release.to_json` returns it; or the
+            path of a stream's file, which is not changed.
+        domain: the set, if it is or contains an `ln.Oracle`, which is not stored in files.
+        largest: the most numbers of a stream to read: of its factors, of rounds with noise of their
+            own, of pairs of rounds in its evidence. A short file can need much time and memory, so
+            a larger one is refused.
 
     Returns:
-        Every check; `bool()` of it says whether all hold, `print` which.
+        All checks. `bool()` of it is whether all hold; `print` shows each.
 
     Raises:
         FileError: where it cannot be read, is no plan, release or stream that this version reads,
