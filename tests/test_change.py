@@ -21,6 +21,7 @@ from golden.accessors import simulated
 from lownoise.errors import FileError, LownoiseError, PlanError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release.differences import half_widths, ratio_change
+from lownoise.release.guarantees import tail_quantile
 from lownoise.release.regions import Ratios
 from lownoise.release.release import Release
 from pure.documents import APPROXIMATE, ASKED, planned
@@ -207,59 +208,90 @@ def test_changes_of_counts_cover_at_their_level(mechanism):
 # --- means over private counts
 
 
-def ratios(rng, sums, count, deviations, beside, runs):
-    covariance = np.array([[deviations[0] ** 2, beside], [beside, deviations[1] ** 2]])
-    noise = rng.multivariate_normal([0, 0], covariance, runs)
-    estimate = np.array([sums, count]) + noise
-    return Ratios.of(estimate, np.array(deviations), np.array([beside, deviations[1] ** 2]))
-
-
-WIDE = np.array([[-math.inf, math.inf]])
-CASES = {  # exact mean about the center, count of both, deviations, covariance with the count
-    "many": ((0.3, 4000), (-0.2, 4400), (2.0, 1.0), 0.0, 1.06),
-    "a hundred": ((1.5, 100), (-1.5, 130), (2.0, 1.0), -1.2, 1.12),
-    "few": ((0.8, 12), (0.8, 9), (2.0, 1.0), 0.5, 1.7),
-    "unlike": ((3.0, 60), (0.0, 6000), (4.0, 1.0), 2.0, 1.06),
-    "an exact count": ((0.5, 50), (-0.5, 500), (2.0, 0.0), 0.0, 1.06),
+LAWS = {  # of variance 1, symmetric and log-concave
+    "normal": lambda rng, *shape: rng.normal(size=shape),
+    "laplace": lambda rng, *shape: rng.laplace(size=shape) / math.sqrt(2),
 }
 
 
+def ratios(rng, sums, count, deviations, beside, runs, law="normal"):
+    (one, two), slope = deviations, beside / deviations[1] if beside else 0.0
+    drawn = LAWS[law](rng, runs, 2)
+    noise = drawn @ np.array([[math.sqrt(one**2 - slope**2), 0], [slope, two]])
+    estimate = np.array([sums, count]) + noise
+    return Ratios.of(estimate, np.array(deviations), np.array([beside, two**2]))
+
+
+WIDE = np.array([[-math.inf, math.inf]])
+# exact mean about the center, count of both, deviations, covariance with the count; and how wide
+# intervals are under normal noise, under Laplace noise, and there with each alone at √level
+CASES = {
+    "many": ((0.3, 4000), (-0.2, 4400), (2.0, 1.0), 0.0, (1.06, 1.13, 1.75)),
+    "a hundred": ((1.5, 100), (-1.5, 130), (2.0, 1.0), -1.2, (1.12, 1.27, 1.6)),
+    "between": ((0.0, 18), (0.0, 18), (2.0, 1.0), 0.0, (1.4, 1.9, 1.75)),
+    "few": ((0.8, 12), (0.8, 9), (2.0, 1.0), 0.5, (1.7, 1.95, 1.8)),
+    "unlike": ((3.0, 60), (0.0, 6000), (4.0, 1.0), 2.0, (1.06, 1.1, 1.2)),
+    "an exact count": ((0.5, 50), (-0.5, 500), (2.0, 0.0), 0.0, (1.06, 1.09, 1.3)),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("name", CASES)
-def test_changes_of_ratios_cover_and_are_hardly_wider_than_their_noise(name):
+def test_changes_of_ratios_cover_and_are_hardly_wider_than_their_noise(name, law):
     """Of 20,000 runs: of the first kind 1e-6, and a coverage of 0.942 is found with 1 − 1e-3."""
     (mean, count), (mean2, count2), deviations, beside, wider = CASES[name]
-    rng, runs = np.random.default_rng(5), 20_000
-    later = ratios(rng, mean * count, count, deviations, beside, runs)
-    earlier = ratios(rng, mean2 * count2, count2, deviations, beside, runs)
-    low, high = ratio_change(later, earlier, LEVEL, WIDE)[:, 0].T
+    rng, runs, normal = np.random.default_rng(5), 20_000, law == "normal"
+    later = ratios(rng, mean * count, count, deviations, beside, runs, law)
+    earlier = ratios(rng, mean2 * count2, count2, deviations, beside, runs, law)
+    low, high = ratio_change(later, earlier, LEVEL, WIDE, normal=normal)[:, 0].T
     unbounded = np.isnan(low)
     exact = mean - mean2
     covered = int(np.sum(unbounded | ((low <= exact) & (exact <= high))))
     assert stats.binomtest(covered, runs, LEVEL, "less").pvalue > 1e-6, covered / runs
-    swapped = ratio_change(earlier, later, LEVEL, WIDE)
-    np.testing.assert_array_equal(swapped[:, 0, 0], -high)
-    # beside z·√(u² + u'²) at the exact ratios
-    u = [
-        float(np.sqrt(own.variance_at(np.array([m]))[..., 0]) / n)
+    few = [
+        replace(own, numerator=own.numerator[:99], denominator=own.denominator[:99])
+        for own in (earlier, later)
+    ]
+    swapped = ratio_change(*few, LEVEL, WIDE, normal=normal)
+    np.testing.assert_array_equal(swapped[:, 0, 0], -high[:99])
+    # beside the quantile of the noise of the difference, were both counts exact
+    strays = [
+        (own.numerator[:, 0] - m * own.denominator) / n
         for own, m, n in ((later, mean, count), (earlier, mean2, count2))
     ]
-    usual = 2 * stats.norm.ppf((1 + LEVEL) / 2) * math.hypot(*u)
-    assert np.nanmedian(high - low) < wider * usual
+    usual = 2 * np.quantile(np.abs(strays[0] - strays[1]), LEVEL)
     assert np.nanmedian(high - low) > usual
+    assert np.nanmedian(high - low) < (wider[0] if normal else wider[1]) * usual
+    if law == "laplace":
+        each = -math.log(1 - math.sqrt(LEVEL)) / math.sqrt(2)
+        alone = sum(np.diff(own.interval(each), axis=-1)[:, 0, 0] for own in (later, earlier))
+        assert np.nanmedian(alone) / usual > wider[2]
 
 
+@pytest.mark.parametrize("normal", [True, False], ids=["normal", "any"])
 @pytest.mark.parametrize("level", [0.5, LEVEL, 0.9999])
 @pytest.mark.parametrize("off", [(1, 1), (1, -1), (-1, 1), (-1, -1)], ids=str)
 @pytest.mark.parametrize("name", CASES)
-def test_every_noise_that_the_chance_allows_leaves_the_exact_change_inside(name, off, level):
+def test_every_noise_that_the_chance_allows_leaves_the_exact_change_inside(
+    name, off, level, normal
+):
     """On the edge of all that is said to hold with the chance: of strip, disc and both counts."""
     (mean, count), (mean2, count2), (wide, scale), beside, _ = CASES[name]
     missed = 1 - level
-    z, r = (stats.norm.isf(missed * share / 2) for share in (0.9, 0.025))
-    far = math.sqrt(-2 * math.log(0.05 * missed))
     strays = [math.sqrt(wide**2 - 2 * m * beside + (m * scale) ** 2) for m in (mean, mean2)]
     turn = math.atan2(strays[1] / count2, strays[0] / count)
     angles = np.linspace(0, 2 * math.pi, 721)
+    if normal:
+        z, r = (stats.norm.isf(missed * share / 2) for share in (0.9, 0.025))
+        far = math.sqrt(-2 * math.log(0.05 * missed))
+    else:  # of the worst log-concave law
+        z, r, square = (
+            tail_quantile(own)
+            for own in (0.9 * missed, 0.025 * missed, 1 - math.sqrt(1 - 0.05 * missed))
+        )
+        if min(count, count2) < 4 * square * scale:
+            z, square = math.inf, tail_quantile(1 - math.sqrt(1 - 0.95 * missed))
+        far = square / np.maximum(np.abs(np.cos(angles)), np.abs(np.sin(angles)))
     length = 0.999 * np.minimum(far, z / np.maximum(np.abs(np.cos(angles - turn)), 1e-9))
     both = []
     for own, n, stray, noise, side in (
@@ -269,11 +301,21 @@ def test_every_noise_that_the_chance_allows_leaves_the_exact_change_inside(name,
         seen = np.full(angles.size, n + 0.999 * side * r * scale)
         estimate = np.stack([own * seen + noise * stray, seen], axis=1)
         both.append(Ratios.of(estimate, np.array([wide, scale]), np.array([beside, scale**2])))
-    low, high = ratio_change(*both, level, WIDE)[:, 0].T
+    low, high = ratio_change(*both, level, WIDE, normal=normal)[:, 0].T
     known = ~np.isnan(low)
     assert np.all(low[known] <= mean - mean2)
     assert np.all(mean - mean2 <= high[known])
     assert np.all(known) or name == "few"
+
+
+def test_levels_beside_one_take_no_digits_off_the_chance():
+    """Beside √(u² + u'²) the strip, whose share of the chance to miss is 0.9."""
+    noise = np.random.default_rng(3)
+    both = [ratios(noise, 3e8, 1e9, (2.0, 1.0), 0.0, 1) for _ in range(2)]
+    for level in (1 - 1e-12, 1 - 1e-15, math.nextafter(1, 0)):
+        low, high = ratio_change(*both, level, WIDE)[0, 0].tolist()
+        usual = stats.norm.isf((1 - level) * 0.9 / 2) * math.hypot(2, 0.3) / 1e9 * math.sqrt(2)
+        assert 1 <= (high - low) / 2 / usual < 1.01
 
 
 def test_a_change_of_a_mean_whose_count_may_be_zero_is_anything():
@@ -349,6 +391,16 @@ UNLIKE = {
         rows_per_unit=2,
     ),
 }
+
+
+def test_domains_whose_weights_differ_clip_other_rows():
+    """Weights of a question change its noise alone; those of a ball are where rows are cut to."""
+    one, other = (
+        ln.plan(ln.Mean(["id", "pay"], ln.OrderedBall(w)), budget=ln.zcdp(1), relation="add_remove")
+        for w in ([1, 1], [1, 0.01])
+    )
+    with pytest.raises(QuestionError, match=r"question\.image\.base\.weights\[1\] is 1\.0 in "):
+        one.release(TABLE) - other.release(TABLE)
 
 
 @pytest.mark.parametrize("said", UNLIKE)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import lownoise as ln
 from lownoise.errors import BudgetError, LownoiseError, PlanError
@@ -440,18 +441,28 @@ def test_intervals_hold_the_exact_answers():
         assert 0.9 - off < both < 0.95
 
 
-def test_tails_of_any_pure_noise_are_covered():
-    """Where draws would be too many, the bound of log-concave numbers holds them."""
+@pytest.mark.parametrize("chance", [0.9, 0.5, 0.3, 0.05, 1e-3, 1e-9, 1e-300])
+def test_tails_of_log_concave_noise_are_covered_and_by_no_more_than_the_worst_takes(chance):
+    """Laws with closed forms, exponential densities cut off among them, which are the worst."""
+    from scipy.special import gammainc
+
+    from lownoise.noise.coordinates import log_concave_moment
     from lownoise.release.guarantees import tail_quantile
 
-    draws = {
-        "laplace": RNG.laplace(size=200_000) / math.sqrt(2),
-        "uniform": RNG.uniform(-1, 1, 200_000) * math.sqrt(3),
-        "normal": RNG.normal(size=200_000),
+    cut = np.geomspace(1e-4, 800, 20_000)
+    deviations = np.sqrt(2 * gammainc(3, cut) / gammainc(1, cut))
+    quantiles = -np.log(chance + (1 - chance) * np.exp(-cut)) / deviations
+    own = tail_quantile(chance)
+    known = {
+        "laplace": -math.log(chance) / math.sqrt(2),
+        "uniform": (1 - chance) * math.sqrt(3),
+        "normal": stats.norm.isf(chance / 2),
+        "secant": -2 / math.pi * math.log(math.tan(math.pi / 4 * chance)),
     }
-    for chance in (0.3, 0.05, 1e-3):
-        for own in draws.values():
-            assert np.mean(np.abs(own) > tail_quantile(chance)) <= chance
+    assert np.all(quantiles <= own)
+    assert all(each <= own for each in known.values())
+    assert own < 1.003 * max(np.max(quantiles), known["laplace"])
+    assert own <= tail_quantile(chance, log_concave_moment)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lownoise.release.release import Release
     from lownoise.release.terms import Terms
 
-_OTHERWISE = ("weights", "way", "sets", "group_weights")  # change no answer, but its noise or place
+_OTHERWISE = ("weights", "way", "sets")  # of a question: change no answer, but its noise or place
 
 
 @final
@@ -177,16 +177,21 @@ class Change(Exported):
             question: of means.
             level: the chance.
         """
-        if not self.gaussian:
+        if not all(_log_concave(own.terms) for own in (self.later, self.earlier)):
             low, high = (ends[0][..., k] - ends[1][..., 1 - k] for k in (0, 1))
             return frozen(np.stack([low, high], axis=-1))
         box = question.domain
         bounds = np.stack([box.lower, box.upper], axis=1)
-        found = differences.ratio_change(
-            ratios[0], ratios[1], level, bounds - question.center[:, None]
-        )
+        about, normal = bounds - question.center[:, None], self.gaussian
+        found = differences.ratio_change(ratios[0], ratios[1], level, about, normal=normal)
         whole = np.stack([box.lower - box.upper, box.upper - box.lower], axis=1)
         return frozen(np.where(np.isnan(found), whole, found))
+
+
+def _log_concave(terms: Terms) -> bool:
+    """Return whether its noise is, of deviations that are known."""
+    noise = terms.mechanism.noise
+    return terms.gaussian or (noise.log_concave and not noise.estimated)
 
 
 def _around(kind: str, column: str | None, values: Any, half: Any, strays: Any) -> Answers:  # noqa: ANN401
@@ -234,8 +239,9 @@ def check(later: Release, earlier: Release) -> None:
 def _unlike(one: Any, two: Any, place: str = "") -> tuple[str, Any, Any] | None:  # noqa: ANN401
     """Return where two documents differ first, and what each has there; None where nowhere."""
     if isinstance(one, dict) and isinstance(two, dict):
-        every = ((name, one.get(name), two.get(name)) for name in {**one, **two})
-        found = (_unlike(a, b, f"{place}.{n}") for n, a, b in every if n not in _OTHERWISE)
+        aside = _OTHERWISE if place in ("", ".groups") else ()
+        every = ((n, one.get(n), two.get(n)) for n in {**one, **two} if n not in aside)
+        found = (_unlike(a, b, f"{place}.{n}") for n, a, b in every)
         return next(filter(None, found), None)
     if isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
         pairs = enumerate(zip(one, two, strict=True))

@@ -23,8 +23,9 @@ from lownoise.noise.response import ResponseMechanism
 from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.guarantees import tail_quantile
 from lownoise.release.proofs import DRAWS, simulated
-from lownoise.release.regions import Ratios, covering_rank, normal_quantile
+from lownoise.release.regions import Ratios, covering_rank, normal_quantile, normal_tail
 from lownoise.release.stored import plan_digest
 from lownoise.release.tails import (
     coordinate_quantile,
@@ -44,6 +45,7 @@ _RARE = 1e-4  # chances beyond which bounds of sums are stated, not quantiles
 _CELLS = 256  # of a disc, in each of which the farthest change is bounded
 _SHARES = (0.9, 0.05, 0.025)  # of the chance to miss: of the strip, of the disc, of each count
 _LEAST = 1e-300
+_MANY = 4.0  # R, that counts have to be above for the strip
 
 
 def half_widths(later: Terms, earlier: Terms, level: float) -> Vector:
@@ -225,12 +227,14 @@ def group_half_widths(
     return _drawn(later, earlier, 1 - checked_level(level), embed)
 
 
-def ratio_change(later: Ratios, earlier: Ratios, level: float, bounds: Vector) -> Vector:
-    """Return an interval for each change of a ratio under Gaussian noise; shape (…, d, 2).
+def ratio_change(
+    later: Ratios, earlier: Ratios, level: float, bounds: Vector, *, normal: bool = True
+) -> Vector:
+    """Return an interval for each change of a ratio; shape (…, d, 2).
 
-    Let Z(θ) = (s − θn)/σ(s − θn), which is normal at the exact ratio θ = S/N. With Z and Z' of the
-    two releases, u = σ(s − θn)/N and u' at the exact ratios and denominators, each of these holds
-    but with its share of the chance to miss (ours):
+    Let Z(θ) = (s − θn)/σ(s − θn), whose law at the exact ratio θ = S/N is normal. With Z and Z' of
+    the two releases, u = σ(s − θn)/N and u' at the exact ratios and denominators, each of these
+    holds but with its share of the chance to miss (ours):
 
         |uZ − u'Z'| ≤ z·√(u² + u'²),   Z² + Z'² ≤ R²,   |n − N| ≤ rσ(n),   |n' − N'| ≤ rσ(n').
 
@@ -239,30 +243,68 @@ def ratio_change(later: Ratios, earlier: Ratios, level: float, bounds: Vector) -
     bounded cell by cell. Where denominators are many times their noise, the strip hardly turns,
     and the interval is as wide as the noise of the difference makes it.
 
+    Of other noise that is symmetric and log-concave so are Z, Z' and uZ − u'Z', whose tails those
+    of the worst such law bound; a square |Z|, |Z'| ≤ R is in place of the disc. Strip and square
+    are asked of exact N that are above 4R times their noise. Where one is below, the strip would
+    turn too far, and the square alone has the chance of both.
+
     Args:
         later: the ratios of a release.
         earlier: those of another.
         level: between 0 and 1.
         bounds: what each ratio is surely within, shape (d, 2).
+        normal: whether both noises are Gaussian; else both are symmetric and log-concave.
 
     Returns:
         The ends; NaN where a denominator may be zero: nothing is excluded.
     """
     outside = 1 - checked_level(level)
-    upper = _farthest(later, earlier, outside, bounds)
-    return np.stack([0 - _farthest(earlier, later, outside, bounds), upper], axis=-1)
+    farthest = _farthest if normal else _farthest_of_any
+    upper = farthest(later, earlier, outside, bounds)
+    return np.stack([0 - farthest(earlier, later, outside, bounds), upper], axis=-1)
 
 
 def _farthest(later: Ratios, earlier: Ratios, outside: float, bounds: Vector) -> Vector:
     """Return at least the exact ratio of `later` less that of `earlier`, shape (…, d)."""
     strip, disc, count = (outside * share for share in _SHARES)
-    z, R, r = normal_quantile(1 - strip), math.sqrt(-2 * math.log(disc)), normal_quantile(1 - count)
+    far = normal_tail(strip), math.sqrt(-2 * math.log(disc)), normal_tail(count)
+    return _in_strip(later, earlier, far, bounds, disc=True)
+
+
+def _farthest_of_any(later: Ratios, earlier: Ratios, outside: float, bounds: Vector) -> Vector:
+    """Return the same under noise that is symmetric and log-concave."""
+    strip, square, count = (outside * share for share in _SHARES)
+    # of two that are independent, each with the root of the chance
+    R, alone = (tail_quantile(-math.expm1(math.log1p(-p) / 2)) for p in (square, strip + square))
+    r = tail_quantile(count)
+    near = _in_strip(later, earlier, (tail_quantile(strip), R, r), bounds, disc=False)
+    apart = _at(later, alone, bounds) - _at(earlier, -alone, bounds)
+    one, two = (own.denominator / own.scale if own.scale else math.inf for own in (later, earlier))
+    times = np.asarray(np.minimum(one, two))[..., None]
+    # which of them the exact denominators ask for: either, where these may be on either side
+    either = np.where(times - r < _MANY * R, np.maximum(near, apart), near)
+    return np.where(times + r < _MANY * R, apart, either)
+
+
+def _in_strip(
+    later: Ratios, earlier: Ratios, far: tuple[float, float, float], bounds: Vector, *, disc: bool
+) -> Vector:
+    """Return at least the greatest change of ratios in a strip across a disc, or a square.
+
+    Args:
+        later: the ratios of a release.
+        earlier: those of another.
+        far: z, R and r.
+        bounds: of the ratios.
+        disc: whether it is across a disc.
+    """
+    z, R, r = far
     (low, high), (low2, high2) = (_deviations(own, R, r) for own in (later, earlier))
     turns = np.arctan2(low2, high), np.arctan2(high2, low)  # φ, tan φ = u'/u
     found = np.full(turns[0].shape, -np.inf)
     edges = np.linspace(-R, R, _CELLS + 1).tolist()
     for left, right in pairwise(edges):
-        nearest = max(left, -right, 0.0)
+        nearest = max(left, -right, 0.0) if disc else 0.0
         across = math.sqrt(max(R * R - nearest * nearest, 0.0))
         # (z − x·cos φ)/sin φ falls with x, and over φ is greatest at an end
         beyond = np.maximum(

@@ -30,7 +30,7 @@ from lownoise.release.group_scales import (
     without_all_rows,
 )
 from lownoise.release.group_words import group_assumptions, group_derived, group_left_out
-from lownoise.release.guarantees import tail_quantile
+from lownoise.release.guarantees import farthest
 from lownoise.release.mean_view import MeanView
 from lownoise.release.proofs import ratio_quantile
 from lownoise.release.pure_bound import least_of, middle
@@ -410,7 +410,7 @@ class GroupView(AbstractView["AbstractGrouped"]):
             return np.divide(half, own, out=np.zeros_like(half), where=own > 0)
         if self.question.counted:
             return ratio_quantile(self._terms.mechanism, level, chosen=tuple(chosen))
-        return tail_quantile(1 - checked_level(level), noise.moment)
+        return farthest(noise, 1 - checked_level(level))
 
     @cached_property
     def isotropic(self) -> Vector:

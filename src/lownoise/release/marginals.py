@@ -23,7 +23,7 @@ from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import SLACK
 from lownoise.questions import Marginals
 from lownoise.questions.wording import counted_as, left_out
-from lownoise.release.guarantees import tail_quantile
+from lownoise.release.guarantees import farthest
 from lownoise.release.pure_bound import by_volume
 from lownoise.release.regions import normal_quantile
 from lownoise.release.tails import sum_bound, sum_quantile
@@ -250,7 +250,7 @@ class MarginalView(AbstractView[Marginals]):
 
     def tail(self, outside: float) -> float:
         """Return how many deviations no answer strays beyond but with chance `outside`."""
-        return tail_quantile(outside, self._noise.moment)
+        return farthest(self._noise, outside)
 
     def half_widths(self, level: float) -> Vector:
         """Return the greatest `half_width` of each kind of marginal that was asked for."""

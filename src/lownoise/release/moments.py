@@ -27,7 +27,7 @@ from lownoise.questions import GroupedMean
 from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerTable, ends_of
 from lownoise.release.group_view import GroupView
 from lownoise.release.group_words import ByGroup, labels_of
-from lownoise.release.guarantees import tail_quantile
+from lownoise.release.guarantees import farthest
 from lownoise.release.regions import normal_quantile
 from lownoise.sets.domains import AbstractMoments
 
@@ -375,9 +375,7 @@ class MomentAnswers(AbstractTabular):
         if self.terms.gaussian:
             far = normal_quantile(level)
         else:
-            noise = self.summed or self.terms.mechanism.noise
-            known = None if self.summed else noise.quantile(outside)
-            far = tail_quantile(outside, noise.moment) if known is None else known
+            far = farthest(self.summed or self.terms.mechanism.noise, outside)
         half = far * np.sqrt(np.maximum(variances, 0.0))
         return np.stack([values - half, values + half], axis=-1)
 

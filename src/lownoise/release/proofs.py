@@ -30,9 +30,9 @@ from lownoise.release.guarantees import (
     allowed,
     binding,
     cost_of,
+    farthest,
     moment_error,
     pure_cost,
-    tail_quantile,
 )
 from lownoise.release.regions import (
     MISSED,
@@ -303,7 +303,7 @@ class PureProof:
             return frozen(
                 np.partition(draws, rank := covering_rank(len(draws), outside), axis=0)[rank]
             )
-        return frozen(_stray(mechanism, outside) * mechanism.deviations)
+        return frozen(farthest(mechanism.noise, outside) * mechanism.deviations)
 
     def joint_half_widths(self, level: float) -> Vector:
         """Return how far from their answers all exact ones are with chance `level`, shape (m,).
@@ -323,7 +323,7 @@ class PureProof:
             return frozen(
                 deviations * np.partition(most, rank := covering_rank(len(most), outside))[rank]
             )
-        return frozen(_stray(mechanism, outside / deviations.size) * deviations)
+        return frozen(farthest(mechanism.noise, outside / deviations.size) * deviations)
 
     def ratio_quantile(self, level: float, together: int) -> Vector:
         """Return how many deviations sum − θ·count strays with chance `level`; shape (d,).
@@ -388,7 +388,7 @@ def ratio_quantile(
     few = columns * _DIRECTIONS * DRAWS <= _MOST_NUMBERS
     known = mechanism.noise.quantile(outside) is not None
     if known or not (few and simulated(mechanism, outside, missed)):
-        return frozen(np.full(columns, _stray(mechanism, outside)))
+        return frozen(np.full(columns, farthest(mechanism.noise, outside)))
     draws = mechanism.simulate(DRAWS, SimulationRandomness(_SEED), embed)
     scale = deviations[-1] or 1.0  # a count without noise is 0 here
     count, slope = draws[:, -1] / scale, beside[:-1] / scale
@@ -404,12 +404,6 @@ def ratio_quantile(
             along = [np.maximum(*pair) for pair in pairwise([*along, along[0]])]
         found[i] = max(float(np.partition(each, rank)[rank]) for each in along)
     return frozen(found / math.cos(math.pi / (2 * _DIRECTIONS)))
-
-
-def _stray(mechanism: AdditiveMechanism, outside: float) -> float:
-    """Return how many deviations an answer strays but with chance `outside`, without draws."""
-    known = mechanism.noise.quantile(outside)
-    return tail_quantile(outside, mechanism.noise.moment) if known is None else known
 
 
 def _hoeffding(mechanism: ResponseMechanism, outside: float) -> Vector:

@@ -128,8 +128,12 @@ def normal_quantile(level: float) -> float:
         >>> round(normal_quantile(0.95), 6)
         1.959964
     """
-    level = checked_level(level)
-    return -NormalDist().inv_cdf((1 - level) / 2)
+    return normal_tail(1 - checked_level(level))
+
+
+def normal_tail(outside: float) -> float:
+    """Return z with P(|g| > z) = `outside`, above 0, for a standard normal g."""
+    return -NormalDist().inv_cdf(outside / 2)
 
 
 def simultaneous_quantile(level: float, answers: int) -> float:

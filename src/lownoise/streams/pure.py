@@ -266,6 +266,11 @@ class PureStreamMechanism(AbstractStreamMechanism):
         scales = [self.noise.multiples.scales[0] * width for _, width in self.pair.levels]
         return GeometricNoise.moment_of(np.array(scales), order)
 
+    def _far(self, outside: float) -> float:
+        """Return how many deviations any answer strays beyond but with a chance, without draws."""
+        exact = self.noise.log_concave and not self.noise.estimated
+        return tail_quantile(outside, None if exact else self._moment)
+
     def apart(self, level: float, first: int, count: int) -> Vector:
         """Return that of the law; where it is unknown, of draws; or what moments say of any."""
         if self._numbers is not None:
@@ -277,7 +282,7 @@ class PureStreamMechanism(AbstractStreamMechanism):
         try:
             return self.quantiles(level).each[first : first + count]
         except PlanError:
-            return tail_quantile(1 - level, self._moment) * self.deviations(first, count)
+            return self._far(1 - level) * self.deviations(first, count)
 
     def joint(self, level: float, rounds: int) -> float:
         """Return that of draws, or the sum of all chances of numbers whose moments are known."""
@@ -285,7 +290,7 @@ class PureStreamMechanism(AbstractStreamMechanism):
             return float(self.quantiles(level).joint[rounds - 1])
         except PlanError:
             outside = (1 - level) / (rounds * len(self.answer_rows))
-            return tail_quantile(outside, self._moment)
+            return self._far(outside)
 
     @cached_property
     def _apart(self) -> dict[float, dict[int, Vector]]:
@@ -308,7 +313,7 @@ class PureStreamMechanism(AbstractStreamMechanism):
             errors = np.abs(self._strays.errors)
             rank = covering_rank(len(errors), outside)
         except PlanError:
-            return tail_quantile(outside, self._moment) * self.largest_deviation
+            return self._far(outside) * self.largest_deviation
         rising = np.sort(errors.reshape(len(errors), -1), axis=0)
         return float(np.max(rising[rank]))
 
