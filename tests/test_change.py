@@ -20,7 +20,7 @@ from command_line import refused, run
 from golden.accessors import simulated
 from lownoise.errors import FileError, LownoiseError, PlanError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.release.differences import half_widths, ratio_change
+from lownoise.release.differences import cell_half_widths, half_widths, ratio_change
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.regions import Ratios
 from lownoise.release.release import Release
@@ -146,6 +146,16 @@ def test_changes_of_geometric_counts_cover_by_enumeration(scales, level):
     np.testing.assert_allclose([t.terms.mechanism.noise.scales[0] for t in terms], scales)
     half = half_widths(*(t.terms for t in terms), level).item()
     assert half == np.flatnonzero(inside >= level)[0]
+    counts = [
+        ln.plan(
+            ln.Count({"x": 2}),
+            budget=ln.pure_dp(1 / b),
+            relation="add_remove",
+            mechanism="geometric_histogram",
+        ).terms
+        for b in scales
+    ]
+    assert cell_half_widths(*counts, ["x"], level).item() == half
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])

@@ -29,7 +29,6 @@ from lownoise.release.regions import Ratios, covering_rank, normal_quantile, nor
 from lownoise.release.stored import plan_digest
 from lownoise.release.tails import (
     coordinate_quantile,
-    geometric_quantile,
     sum_bound,
     sum_quantile,
 )
@@ -112,9 +111,7 @@ def _by_law(one: Any, two: Any, level: float) -> Vector | None:  # noqa: ANN401 
         scales = np.array([own.scales for own in noises])
 
         def quantile(row: Vector) -> float:
-            found = geometric_quantile(row[2:], row[:2], both, level)
-            # multiples of one step: as far as the last of them
-            return found if row[2] != row[3] else float(row[2] * math.floor(found / row[2]))
+            return sum_quantile(Parts(GeometricNoise, row[2:], row[:2], both), level)
     else:
         laws = [own.coordinates for own in noises]
         if laws[0] is None or laws[1] is None or laws[0].law != laws[1].law:

@@ -241,4 +241,8 @@ def sum_quantile(parts: Parts, level: float) -> float:
     """
     if not parts.counts.size:
         return 0.0
-    return _QUANTILES[parts.law](parts.weights, parts.scales, parts.counts, level)
+    found = _QUANTILES[parts.law](parts.weights, parts.scales, parts.counts, level)
+    step = float(parts.weights[0])
+    if parts.law is GeometricNoise and np.all(parts.weights == step):
+        return step * math.floor(found / step)  # it is a multiple, and beyond them all is as rare
+    return found
