@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every value of a document, and another one in its place: what a file must not let pass."""
 
+import copy
 import json
 
 
@@ -9,6 +10,17 @@ def edited(plan, change):
     document = json.loads(plan.to_json())
     change(document["terms"])
     return json.dumps(document)
+
+
+def put(document, path, change):
+    """Return a copy of a document in which a value, or None, became what `change` makes of it."""
+    copied = copy.deepcopy(document)
+    place = copied
+    for key in path[:-1]:
+        place = place[key]
+    own = place.get(path[-1]) if isinstance(place, dict) else place[path[-1]]
+    place[path[-1]] = change(own)
+    return copied
 
 
 def leaves(node, path=()):

@@ -26,6 +26,27 @@ def solved(columns, right):
     return [row[-1] for row in rows]
 
 
+def square(factor, changes):
+    """Return max sᵀ(LLᵀ)⁻¹s over changes s of whole numbers, L being lower triangular."""
+    L = [[Fraction(float(x)) for x in row] for row in factor]
+    assert not any(x for i, row in enumerate(L) for x in row[i + 1 :])
+    worst = Fraction(0)
+    for s in changes:
+        z = []
+        for row, own in zip(L, s, strict=True):
+            z.append((own - dot(row[: len(z)], z)) / row[len(z)])
+        worst = max(worst, dot(z, z))
+    return worst
+
+
+def coded_changes(mechanism, codes):
+    """Return what records with these codes, or any two of them, change of the integers."""
+    codes = [[Fraction(int(k)) for k in row] for row in codes]
+    if mechanism.totals.count_step is None:
+        return [[a - b for a, b in zip(x, y, strict=True)] for x, y in combinations(codes, 2)]
+    return [[*x, 1 / Fraction(mechanism.totals.count_step)] for x in codes]
+
+
 def hull_norm(points, s):
     """Return min {Σ|λᵢ| : Σ λᵢpᵢ = s}."""
     own = [solved(chosen, s) for chosen in combinations(points, len(s))]

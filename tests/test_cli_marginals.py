@@ -212,26 +212,6 @@ def test_a_release_whose_report_fails_is_whole(folder, monkeypatch, capsys):
     assert ln.Release.load(folder / "made").recorded
 
 
-def test_an_interrupted_release_says_that_its_spend_counts(folder, monkeypatch, capsys):
-    import typer
-
-    from lownoise import cli
-    from lownoise.engines.queries import TableQuery
-
-    ledger = opened(folder)
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(TableQuery, "of", interrupted)
-    with pytest.raises(typer.Exit) as left:
-        cli.release(folder / "spec.toml", data=None, out=folder / "made", as_json=False)
-    assert left.value.exit_code == 130
-    assert "stays reserved" in capsys.readouterr().err
-    assert [e.state for e in ledger.entries()] == ["reserved"]
-    assert not (folder / "made").exists()
-
-
 def test_adult_from_the_csv_to_a_folder_of_all_three_way_marginals(tmp_path):
     """21 million cells; what is printed is a page, and any marginal can be had afterwards."""
     spec = SPEC.split("[ledger]", maxsplit=1)[0].replace("way = 2", "way = 3")

@@ -13,9 +13,9 @@ import pytest
 
 import lownoise as ln
 from lownoise import report
-from lownoise.engines.queries import TableQuery, totals_query
-from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
-from lownoise.noise import AdditiveMechanism, GaussianNoise
+from lownoise.engines.queries import totals_query
+from lownoise.errors import FileError, LedgerError, PlanError
+from lownoise.noise import GaussianNoise
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release import codec
 from lownoise.release.codec import drafted, write
@@ -271,96 +271,6 @@ def test_of_two_releases_that_are_saved_at_once_the_first_stays(tmp_path):
     assert [own.read_bytes() for own in tmp_path.iterdir()] == [first]
 
 
-def test_levels_out_of_range_are_refused():
-    answer = plan().release(table(mixed()))
-    for level in (0, 1, -0.1, math.nan):
-        with pytest.raises(PlanError, match="level"):
-            answer.interval(level)
-
-
-def refused(made, given, ledger):
-    with pytest.raises(TableError):
-        made.release(given, ledger)
-    assert [e.state for e in ledger.entries()] == ["cancelled"]
-    assert ledger.spent().delta == 0
-
-
-def test_what_is_refused_is_not_paid_for(tmp_path):
-    budget = ln.approx_dp(0.5, 1e-5)
-    sources = [tmp_path / "no.csv", table(mixed())[["a", "b"]], 3]
-    for i, given in enumerate(sources):
-        ledger = ln.Ledger.create(tmp_path / "l", f"d{i}", budget, reading="gaussian")
-        refused(plan(), given, ledger)
-
-
-def test_overspending_is_refused_before_the_table_is_touched(tmp_path):
-    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.4, 1e-5), reading="gaussian")
-
-    class Untouchable:
-        def __getattr__(self, name):
-            raise AssertionError(name)
-
-    with pytest.raises(LedgerError, match="too little"):
-        plan().release(Untouchable(), ledger)
-    assert ledger.entries() == []
-
-
-@pytest.mark.parametrize(
-    ("failure", "expected"),
-    [
-        (TableError("no such column"), "cancelled"),
-        (EngineError("could not be summed"), "reserved"),
-        (KeyboardInterrupt(), "reserved"),
-        (MemoryError("an array of shape (1234,)"), "reserved"),
-    ],
-)
-def test_only_a_refusal_that_no_record_caused_gives_the_spend_back(
-    failure, expected, tmp_path, monkeypatch
-):
-    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.5, 1e-5), reading="gaussian")
-
-    def fail(*_, **__):
-        raise failure
-
-    monkeypatch.setattr(TableQuery, "of", fail)
-    seen = EngineError if isinstance(failure, MemoryError) else type(failure)
-    with pytest.raises(seen) as refusal:
-        plan().release(table(mixed()), ledger)
-    assert "1234" not in str(refusal.value)
-    assert [e.state for e in ledger.entries()] == [expected]
-    assert (ledger.spent().delta == 0) == (expected == "cancelled")
-
-
-def test_once_noise_may_be_drawn_nothing_gives_the_spend_back(tmp_path, monkeypatch):
-    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.5, 1e-5), reading="gaussian")
-
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(AdditiveMechanism, "run", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        plan().release(table(mixed()), ledger)
-    assert [e.state for e in ledger.entries()] == ["settled"]
-
-
-@pytest.mark.parametrize("step", ["settle", "cancel"])
-def test_a_ledger_that_fails_midway_yields_no_answer_and_keeps_the_spend(
-    step, tmp_path, monkeypatch
-):
-    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.5, 1e-5), reading="gaussian")
-
-    def full(*_):
-        raise LedgerError("ledger cannot be used (SQLITE_FULL)")
-
-    monkeypatch.setattr(ln.Ledger, step, full)
-    monkeypatch.setattr(ln.Ledger, "cancel", full)
-    given = table(mixed()) if step == "settle" else tmp_path / "absent.csv"
-    with pytest.raises(LedgerError if step == "settle" else TableError):
-        plan().release(given, ledger)
-    assert [e.state for e in ledger.entries()] == ["reserved"]
-    assert ledger.spent().delta > 0
-
-
 def test_one_release_fills_an_account_of_its_own_budget_exactly(tmp_path):
     budgets = {"gaussian": ln.approx_dp(0.5, 1e-5), "basic": ln.approx_dp(0.5, 1e-5)}
     for adds, budget in [*budgets.items(), ("zcdp", ln.zcdp(0.1)), ("zcdp", ln.zcdp(0.3))]:
@@ -371,15 +281,6 @@ def test_one_release_fills_an_account_of_its_own_budget_exactly(tmp_path):
         made.release(table(mixed()), ledger)
         with pytest.raises(LedgerError):
             made.release(table(mixed()), ledger)
-
-
-def test_three_releases_of_a_tenth_fill_three_tenths(tmp_path):
-    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(0.3))
-    made = ln.plan(ln.Mean(NAMES, BOX), budget=ln.zcdp(0.1), relation="substitute", size=97)
-    for _ in range(3):
-        made.release(table(mixed()), ledger)
-    with pytest.raises(LedgerError):
-        made.release(table(mixed()), ledger)
 
 
 def test_corners_of_the_domain_change_nothing_but_the_answer():

@@ -27,6 +27,7 @@ from tests.toys.question import Above
 import lownoise as ln
 import test_members
 from cases import MEMBERS, Member
+from edits import put
 from lownoise import report
 from lownoise.certificate import EVIDENCE, AbstractDual
 from lownoise.errors import FileError, PlanError, SpecError
@@ -409,11 +410,7 @@ def test_a_question_and_a_noise_from_outside_are_read_from_a_specification(tmp_p
 def test_forged_fields_of_what_is_from_outside_are_refused_in_one_line(path, value, said):
     noise = "gaussian" if "evidence" in path else "two_sided"
     fields = json.loads(toy_plan("a question", noise, "add_remove").to_json())
-    place = fields["terms"]
-    for name in path[:-1]:
-        place = place[name]
-    place[path[-1]] = value
-    refused_plan(sealed(fields), said)
+    refused_plan(sealed(put(fields, ("terms", *path), lambda _: value)), said)
 
 
 def test_a_domain_from_outside_combines_with_others():

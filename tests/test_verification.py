@@ -2,7 +2,6 @@
 """Every field of a plan's or a release's file is edited, and what matters is noticed."""
 
 import base64
-import copy
 import json
 import math
 import os
@@ -18,7 +17,7 @@ import pytest
 
 import lownoise as ln
 from command_line import run
-from edits import changed, leaves
+from edits import changed, leaves, put
 from lownoise.errors import FileError, PlanError
 from lownoise.release import codec
 from refusals import one_line, refused_plan, sealed
@@ -46,13 +45,8 @@ DOCUMENTS = dict(documents())
 
 
 def edited(document, path):
-    copied = copy.deepcopy(document)
-    node = copied
-    for key in path[:-1]:
-        node = node[key]
     # a wider box promises less privacy; a narrower one may promise the same
-    node[path[-1]] = -1.5 if "lower" in path else changed(node[path[-1]])
-    return copied
+    return put(document, path, lambda value: -1.5 if "lower" in path else changed(value))
 
 
 def harmless(name, path):
@@ -200,12 +194,7 @@ def test_files_verify_where_products_of_matrices_round_otherwise(kernels, tmp_pa
 
 def restated(text, path, factor):
     """Return a document with a number so many times as great, and its digest mended."""
-    document = json.loads(text)
-    node = document
-    for key in path[:-1]:
-        node = node[key]
-    node[path[-1]] *= factor
-    return mended(document)
+    return mended(put(json.loads(text), path, lambda value: value * factor))
 
 
 def test_simulated_deviations_may_differ_as_draws_do_and_costs_may_not():

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import lownoise as ln
+from edits import put
 
 LIST = [
     [0.0, 0.0, 0.0],
@@ -52,12 +53,7 @@ def mean(domain, relation, budget, order):
 
 def changed(text, path, change):
     """Return a document with another value at a path, its digest as it was."""
-    document = json.loads(text)
-    place = document
-    for name in path[:-1]:
-        place = place[name]
-    place[path[-1]] = change(place[path[-1]])
-    return json.dumps(document)
+    return json.dumps(put(json.loads(text), path, change))
 
 
 TABLES = {

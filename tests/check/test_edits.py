@@ -15,7 +15,7 @@ import pytest
 
 import lownoise as ln
 import lownoise_check as checker
-from check.documents import FILES
+from check.documents import FILES, changed
 from lownoise_check import FALSE, HOLDS, OPEN
 
 ANY = ".*"
@@ -191,12 +191,7 @@ def test_a_name_that_stands_twice_is_refused():
     ],
 )
 def test_what_would_take_long_is_refused_first(path, value):
-    document = json.loads(FILES["stream"]())
-    place = document
-    for name in path[:-1]:
-        place = place[name]
-    place[path[-1]] = value
-    status, lines = checker.decide(json.dumps(document))
+    status, lines = checker.decide(changed(FILES["stream"](), path, lambda _: value))
     assert status in (FALSE, OPEN), lines
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import lownoise as ln
 from drawn import powers as tensors
+from exact_norms import coded_changes, square
 from lownoise.engines import SignCoding, Totals
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
@@ -163,26 +164,6 @@ def test_many_dimensions_are_never_listed(d, power, order):
     assert np.array_equal(cube.clamp(x), x)
 
 
-def square(mechanism, codes):
-    """max sᵀ(LLᵀ)⁻¹s over all changes of the integers, exactly, L being triangular."""
-    rows = [[Fraction(int(k)) for k in code] for code in codes]
-    if mechanism.totals.count_step is None:
-        changes = [
-            [a - b for a, b in zip(x, y, strict=True)] for x, y in itertools.combinations(rows, 2)
-        ]
-    else:
-        changes = [[*x, 1 / Fraction(mechanism.totals.count_step)] for x in rows]
-    factor = [[Fraction(float(v)) for v in row] for row in mechanism.noise.shape.factor]
-    worst = Fraction(0)
-    for s in changes:
-        z = []
-        for i, row in enumerate(factor):
-            assert all(v == 0 for v in row[i + 1 :])
-            z.append((s[i] - sum(a * b for a, b in zip(row, z, strict=False))) / row[i])
-        worst = max(worst, sum(v * v for v in z))
-    return worst
-
-
 @pytest.mark.grid(least=8)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -199,7 +180,7 @@ def test_what_is_revealed_is_covered_exactly(d, power, off, relation, order):
     )
     mechanism = plan.terms.mechanism
     codes = np.unique(mechanism.totals.query.coding.encode(every(d, power, 1.1)), axis=0)
-    worst = square(mechanism, codes)
+    worst = square(mechanism.noise.shape.factor, coded_changes(mechanism, codes))
     assert worst <= Fraction(mechanism.loss.mu) ** 2
     assert mechanism.loss.mu <= 1.0
     if not off:

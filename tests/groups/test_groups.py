@@ -19,13 +19,14 @@ from benchmarks.publications_real import packaged
 
 import lownoise as ln
 from cases import MEMBERS
-from lownoise.errors import FileError, LownoiseError, PlanError, QuestionError
+from edits import edited
+from lownoise.errors import LownoiseError, PlanError, QuestionError
 from lownoise.noise.group_noise import group_mechanism, group_values
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.planning import Plan
 from lownoise.questions import QUESTIONS
 from lownoise.sets.bodies import SymmetricPoints
 from lownoise.solvers import solve
+from refusals import refused_plan
 
 BY = {"sex": ["F", "M"], "region": 3}
 COLUMNS = ["age", "pay"]
@@ -426,10 +427,7 @@ def test_files_hold_all_and_verify(place):
     ],
 )
 def test_edited_files_are_refused(edit):
-    document = json.loads(planned(asked()).to_json())
-    edit(document["terms"])
-    with pytest.raises(FileError):
-        Plan.from_json(json.dumps(document))
+    refused_plan(edited(planned(asked()), edit))
 
 
 def test_less_noise_is_charged_more():
@@ -587,10 +585,7 @@ def test_edited_pure_files_are_refused():
         lambda t: t.update(mechanism="gaussian"),
         lambda t: t["evidence"].update(tables={}),
     ):
-        document = json.loads(plan.to_json())
-        edit(document["terms"])
-        with pytest.raises(FileError):
-            Plan.from_json(json.dumps(document))
+        refused_plan(edited(plan, edit))
 
 
 def test_nothing_of_the_rows_is_in_what_is_said_or_shaped():

@@ -19,6 +19,7 @@ from benchmarks.totals import of_any_shape
 
 import lownoise as ln
 from cases import MEMBERS
+from edits import edited
 from groups.test_groups import BOX, COLUMNS, PURE, N, asked, covariance_of_integers, exact, table
 from lownoise.errors import FileError, LownoiseError
 from lownoise.noise.gaussian import GaussianNoise
@@ -30,6 +31,7 @@ from lownoise.planning.comparing import alternative
 from lownoise.release.comparison import Comparison
 from lownoise.release.guarantees import tail_quantile
 from lownoise.sensitivity.factors import DenseShape
+from refusals import refused_plan
 
 BUDGET = ln.zcdp(0.1)
 
@@ -409,10 +411,7 @@ def test_files_hold_all_and_verify(place):
     ],
 )
 def test_edited_files_are_refused(edit):
-    document = json.loads(planned(asked()).to_json())
-    edit(document["terms"])
-    with pytest.raises(FileError):
-        Plan.from_json(json.dumps(document))
+    refused_plan(edited(planned(asked()), edit))
 
 
 def test_less_noise_is_charged_more():
@@ -504,10 +503,7 @@ def test_files_of_before_counts_were_known_say_what_they_said():
         lambda t: t["noise"].update(agrees=1),
         lambda t: t.update(relation="add_remove", size=None),
     ):
-        document = json.loads(plan.to_json())
-        edit(document["terms"])
-        with pytest.raises(FileError):
-            Plan.from_json(json.dumps(document))
+        refused_plan(edited(plan, edit))
 
 
 def test_under_epsilon_and_delta_the_least_noise_is_taken():

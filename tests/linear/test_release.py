@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from edits import put
 from lownoise.engines.counts import histogram_query, parities_query
 from lownoise.errors import FileError, LedgerError, PlanError, TableError
 from lownoise.noise import GaussianNoise
 from lownoise.numbers.packing import packed, unpacked
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.release import codec
 from lownoise.release.execution import execute
+from refusals import sealed
 
 N = 500
 RNG = np.random.default_rng(2)
@@ -171,13 +172,7 @@ def test_files_give_everything_back(kind, relation):
 
 
 def edited(document, *path, to):
-    fields = json.loads(document)
-    place = fields
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = to(place[path[-1]])
-    fields["digest"] = codec.digest(fields)
-    return json.dumps(fields)
+    return sealed(put(json.loads(document), path, to))
 
 
 def smaller(values):

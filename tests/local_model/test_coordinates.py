@@ -11,14 +11,12 @@ from math import comb, prod, tanh
 
 import numpy as np
 import pytest
-from flint import arb, fmpq
-from scipy.stats import chi2
 
+from local_model.laws import allowed, check_loss, statistic
 from lownoise.errors import FileError, PlanError
 from lownoise.local_model.coordinates import SampledCoordinates
 from lownoise.local_model.draws import GRAIN
 from lownoise.local_model.randomizer import FULL, RANDOMIZERS
-from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness
 
 COUNT = 200_000
@@ -63,34 +61,14 @@ def estimate(randomizer, report):
 def test_the_loss_is_the_largest_ratio_of_chances(name):
     randomizer = CASES[name]
     corners = [FULL * np.array(signs) for signs in product((-1, 1), repeat=randomizer.coordinates)]
-    laws = [law(randomizer, point) for point in [*corners, *points(randomizer)]]
-    assert all(sum(own.values()) == 1 for own in laws)
-    most = max(a[report] / b[report] for a in laws for b in laws for report in a)
-    stated = randomizer.loss.epsilon
-    with precision(200):
-        exact = arb(fmpq(most.numerator, most.denominator)).log()
-        assert exact <= arb(stated)
-        assert arb(stated) - exact < 1e-14
+    check_loss(randomizer, [law(randomizer, at) for at in [*corners, *points(randomizer)]])
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_reports_of_the_law_are_the_allowed_ones(name):
     randomizer = CASES[name]
-    ends = zip(randomizer.lowest.tolist(), randomizer.highest.tolist(), strict=True)
-    rows = np.array(list(product(*(range(low - 1, high + 2) for low, high in ends))))
-    allowed = {tuple(row) for row in rows[randomizer.allowed(rows)].tolist()}
-    assert allowed == set(law(randomizer, np.zeros(randomizer.coordinates, dtype=np.int64)))
-
-
-def statistic(randomizer, point, reports):
-    """Pearson's statistic of reports against the law, over its quantile at 5e-8."""
-    own = law(randomizer, point)
-    rows, counts = np.unique(reports, axis=0, return_counts=True)
-    seen = dict(zip(map(tuple, rows.tolist()), counts.tolist(), strict=True))
-    assert set(seen) <= set(own)
-    expected = {report: float(chance) * len(reports) for report, chance in own.items()}
-    found = sum((seen.get(r, 0) - e) ** 2 / e for r, e in expected.items())
-    return found / chi2.isf(5e-8, len(own) - 1)
+    own = law(randomizer, np.zeros(randomizer.coordinates, dtype=np.int64))
+    assert set(own) == allowed(randomizer)
 
 
 def drawn(randomizer, point, seed):
@@ -103,7 +81,7 @@ def drawn(randomizer, point, seed):
 def test_reports_follow_the_law(name):
     randomizer = CASES[name]
     for seed, point in enumerate(points(randomizer)):
-        assert statistic(randomizer, point, drawn(randomizer, point, seed)) < 1
+        assert statistic(law(randomizer, point), drawn(randomizer, point, seed)) < 1
 
 
 @pytest.mark.grid(3)
@@ -118,8 +96,8 @@ def test_other_laws_are_seen(name):
         flipped=int(randomizer.flipped * 0.8 * GRAIN) / GRAIN,
     )
     corner = np.where(point > 0, FULL, -FULL)
-    assert statistic(randomizer, corner, drawn(other, corner, 1)) > 1
-    assert statistic(randomizer, point, drawn(randomizer, corner, 1)) > 1
+    assert statistic(law(randomizer, corner), drawn(other, corner, 1)) > 1
+    assert statistic(law(randomizer, point), drawn(randomizer, corner, 1)) > 1
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lownoise as ln
+from exact_norms import coded_changes, square
 from lownoise.engines import Totals
 from lownoise.errors import FileError, PlanError, QuestionError
 from lownoise.noise.gaussian import gaussian_mean
@@ -46,27 +47,8 @@ def planned(points, relation, order=2.0, **extra):
 
 def exact_square(mechanism):
     """max sᵀ(LLᵀ)⁻¹s over every change of the integers, in exact fractions."""
-    codes = [
-        [Fraction(int(k)) for k in row]
-        for row in np.unique(mechanism.totals.query.coding.codes, axis=0)
-    ]
-    if mechanism.totals.count_step is None:
-        changes = [
-            [a - b for a, b in zip(x, y, strict=True)] for x, y in itertools.combinations(codes, 2)
-        ]
-    else:
-        changes = [[*x, 1 / Fraction(mechanism.totals.count_step)] for x in codes]
-    L = [[Fraction(float(v)) for v in row] for row in mechanism.noise.shape.factor]
-    return max((sum(z * z for z in forward(L, s)) for s in changes), default=Fraction(0))
-
-
-def forward(L, s):
-    """Solve L·z = s for a lower triangle, exactly."""
-    z = []
-    for i, row in enumerate(L):
-        assert all(v == 0 for v in row[i + 1 :])
-        z.append((s[i] - sum(a * b for a, b in zip(row, z, strict=False))) / row[i])
-    return z
+    codes = np.unique(mechanism.totals.query.coding.codes, axis=0)
+    return square(mechanism.noise.shape.factor, coded_changes(mechanism, codes))
 
 
 @pytest.mark.grid(least=8)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of pure plans and releases: read back exactly, and every edit that matters is noticed."""
 
-import copy
 import json
 import math
 from functools import cache
@@ -11,9 +10,8 @@ import pytest
 
 import lownoise as ln
 from command_line import run
-from edits import changed, leaves
+from edits import changed, leaves, put
 from lownoise.errors import FileError
-from lownoise.release import codec
 from pure.documents import ASKED, NAMES, plan_of, planned, table
 from refusals import one_line, refused_plan, sealed
 
@@ -39,17 +37,6 @@ def worse(path, value):
     if "lower" in path:  # a wider box promises less privacy; a narrower one may promise the same
         return -1.5
     return value / 2 if path[-2:] == ("budget", "epsilon") else changed(value)
-
-
-def put(document, path, value, *, mended):
-    copied = copy.deepcopy(document)
-    node = copied
-    for key in path[:-1]:
-        node = node[key]
-    node[path[-1]] = value
-    if mended:
-        copied["digest"] = codec.digest(copied)
-    return json.dumps(copied)
 
 
 def found(document, path):
@@ -112,7 +99,8 @@ def test_every_edit_is_noticed_and_where_it_matters_a_mended_digest_does_not_hel
             continue  # of long lists every fifth place
         wrong = worse(path, value)
         mended = path != ("digest",) and not harmless(name, document, path)
-        assert refused(put(document, path, wrong, mended=mended)), path
+        edited = put(document, path, lambda _, wrong=wrong: wrong)
+        assert refused(sealed(edited) if mended else json.dumps(edited)), path
 
 
 WRONG = [
@@ -144,7 +132,7 @@ WRONG = [
 @pytest.mark.parametrize(("name", "path", "value"), WRONG)
 def test_noise_that_no_plan_has_is_one_clear_line(name, path, value):
     document = json.loads(text_of(f"plan {name}"))
-    text = put(document, ("terms", "noise", *path), value, mended=True)
+    text = sealed(put(document, ("terms", "noise", *path), lambda _: value))
     refused_plan(text)
     assert refused(text)
 

@@ -8,7 +8,6 @@ of rows, a count that is checked where it is private.
 
 import contextlib
 import itertools
-import json
 import math
 
 import numpy as np
@@ -17,14 +16,15 @@ import pytest
 
 import lownoise as ln
 from cases import MEMBERS
+from edits import edited
 from lownoise.certificate.staircase import staircase_ratio
-from lownoise.errors import DomainError, FileError, LownoiseError
+from lownoise.errors import DomainError, LownoiseError
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.planning import Plan
 from lownoise.questions import QUESTIONS
 from lownoise.sets.bodies import SymmetricPoints
 from lownoise.solvers import solve
 from lownoise.spec import read_spec
+from refusals import refused_plan
 
 BOX = ln.Box([0, -1], [3, 5])
 ZCDP, PURE, APPROX = ln.zcdp(0.1), ln.pure_dp(1.0), ln.approx_dp(1.0, 1e-6)
@@ -204,10 +204,7 @@ def test_a_unit_of_several_rows_has_as_much_more_noise():
     ],
 )
 def test_edited_files_are_refused(edit):
-    document = json.loads(planned().to_json())
-    edit(document["terms"])
-    with pytest.raises(FileError):
-        Plan.from_json(json.dumps(document))
+    refused_plan(edited(planned(), edit))
 
 
 def test_questions_are_kept():
