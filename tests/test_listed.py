@@ -114,4 +114,7 @@ def test_the_command_line_encloses_a_list(folder):
     assert "Solved" in shown.stdout
     refused = run(folder, "enclose", folder / "list.csv", "--order", "1")
     assert refused.returncode == 2
-    assert refused.stderr == "error: order=1 is out of range; give p from 2 to 1e6, or infinity\n"
+    assert (
+        refused.stderr
+        == "error: order=1 is out of range; give one from 2 to 1e6, or infinity (math.inf)\n"
+    )

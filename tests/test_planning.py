@@ -167,6 +167,8 @@ def test_cost_is_what_the_budget_allows_and_no_more():
         ({"order": 1e7}, "order=1e"),
         ({"size": 10**13}, "10\\^12"),
         ({"order": "two"}, "order='two' is not a number"),
+        ({"order": "inf"}, r"order='inf' .* give one from 2 to 1e6, or infinity \(math.inf\)$"),
+        ({"order": 1}, r"order=1 .* give one from 2 to 1e6, or infinity \(math.inf\)$"),
         ({"weights": "size"}, "weights='size' is unknown"),
         ({"weights": [1]}, "weights has 1 numbers for 2 columns"),
         ({"weights": [1, 0]}, r"weights\[1\]=0 is out of range"),

@@ -107,6 +107,30 @@ def test_all_mistakes_at_once_each_with_its_path(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ("attributes = { x = 2 }\nway = 1", 'a mean has no attributes; give kind = "marginals"'),
+        ("rounds = 12", 'a mean has no rounds; give kind = "stream"'),
+        ("matrix = [[1, 0]]\nuniverse = { x = 2 }", 'a mean has no matrix; give kind = "queries"'),
+    ],
+)
+def test_a_kind_that_is_missing_is_said_to_be_and_no_field_of_it_to_be_none(fields, said, tmp_path):
+    text = f'[question]\nrelation = "add_remove"\n{fields}\n[budget]\nrho = 1'
+    with pytest.raises(SpecError) as refusal:
+        read_spec(written(tmp_path, text))
+    assert str(refusal.value).endswith(f"has a mistake:\n  question.kind: is missing, and {said}")
+
+
+def test_a_field_of_another_kind_is_not_taken_for_a_slip_of_the_pen(tmp_path):
+    text = '[question]\nkind = "mean"\nrelation = "add_remove"\nattributes = { x = 2 }'
+    with pytest.raises(SpecError) as refusal:
+        read_spec(written(tmp_path, f"{text}\n[budget]\nrho = 1\nway = 1"))
+    for place in ("question.attributes", "budget.way"):
+        assert f"\n  {place}: is not a field here, but of another kind or" in str(refusal.value)
+    assert "did you mean" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
     ("old", "new", "said"),
     [
         (

@@ -300,6 +300,7 @@ NAN, INF, BALL = math.nan, math.inf, NormBall(3, 2.0)
         (lambda: ln.Ball(2, order=0.99), "Ball.order=0.99 is no norm; give"),
         (lambda: ln.Ball(2, order=-INF), "Ball.order=-inf is no norm; give"),
         (lambda: ln.Ball(2, order=NAN), "Ball.order=nan is not a number; give one"),
+        (lambda: ln.Ball(2, order="inf"), r"Ball.order='inf' .* one from 1 on, or infinity \("),
         (lambda: ln.Ball(2, order="two"), "Ball.order='two' is not a number; give"),
         (lambda: ln.Ball(2, center=[0.0]), "Ball.center has 1 coordinates for 2; give"),
         (lambda: ln.Ball(2, center=[0.0, NAN]), r"Ball.center\[1\]=nan is not finite; give"),

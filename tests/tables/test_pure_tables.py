@@ -508,6 +508,14 @@ def test_mistakes_are_one_line(budget):
         ln.plan(question, budget=budget, relation="substitute", size=9)
 
 
+@pytest.mark.parametrize("epsilon", [700.0, 900.0, 1000.0])
+def test_a_search_at_the_largest_budgets_stays_within_floats(epsilon):
+    """Squares of the variances that it passes are beyond them: numpy's warnings are errors here."""
+    question = ln.Marginals({"a": 2, "b": 3}, way=2)
+    own = ln.plan(question, budget=ln.pure_dp(epsilon), relation="add_remove")
+    assert 0 < own.error < 1e-60
+
+
 def test_no_mechanism_that_is_compared_has_less_and_gaussian_noise_is_among_them():
     question = ln.Marginals({"a": 2, "b": 3}, way=2)
     plan = ln.plan(question, budget=ln.approx_dp(1.0, 1e-6), relation="add_remove")

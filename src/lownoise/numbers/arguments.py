@@ -36,9 +36,10 @@ def checked_order(order: float) -> float:
     Raises:
         PlanError: where it is not in [2, 1e6] and not infinite.
     """
-    p = checked_number("order", order)
+    taken = " from 2 to 1e6, or infinity (math.inf)"
+    p = number(order, field="order", error=PlanError, within=taken)
     if not (2 <= p <= _MOST_ORDER or math.isinf(p)) or p < 0:  # noqa: PLR2004
-        raise PlanError(f"order={p:g} is out of range; give p from 2 to 1e6, or infinity")
+        raise PlanError(f"order={p:g} is out of range; give one{taken}")
     return p
 
 

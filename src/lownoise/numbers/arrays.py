@@ -88,13 +88,14 @@ def real(value: object) -> float:
     return float(own)
 
 
-def number(value: object, *, field: str, error: type[LownoiseError]) -> float:
+def number(value: object, *, field: str, error: type[LownoiseError], within: str = "") -> float:
     """Return one number, which may be infinite, as a float.
 
     Args:
         value: the number.
         field: how the caller calls it, for the message.
         error: the class to raise.
+        within: what the message says of those that are taken, as " from 2 to 9".
 
     Raises:
         LownoiseError: of class `error`, where it is no real number, or NaN.
@@ -102,9 +103,9 @@ def number(value: object, *, field: str, error: type[LownoiseError]) -> float:
     try:
         found = real(value)
     except (TypeError, ValueError, OverflowError):
-        raise error(f"{field}={quoted_number(value)} is not a number; give one") from None
+        raise error(f"{field}={quoted_number(value)} is not a number; give one{within}") from None
     if math.isnan(found):
-        raise error(f"{field}=nan is not a number; give one")
+        raise error(f"{field}=nan is not a number; give one{within}")
     return found
 
 

@@ -387,9 +387,12 @@ class _Search:
             self._columns, self._entries * by_answer[self._rows], minlength=variances.size
         )
         rows, columns, information = tables.information
-        by_split = -np.bincount(
-            columns, information * (by_variance * np.square(variances))[rows], minlength=t.size
-        ) * (slope / self._steps * rates)
+        # a square of what a search passes is beyond floats, unless a power of two is taken aside
+        scale = np.ldexp(0.5, np.frexp(np.max(variances))[1])
+        by_precision = by_variance * scale * (variances / scale * variances)
+        by_split = -np.bincount(columns, information * by_precision[rows], minlength=t.size) * (
+            slope / self._steps * rates
+        )
         # what is told is of rates that are ε in all
         value = math.log(most) + math.log(total) / self._half
         return value, by_split - float(np.sum(by_split)) * changing * rates / self._epsilon

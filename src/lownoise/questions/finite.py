@@ -88,9 +88,10 @@ def finite_problem(
         )
     if not is_integer(size) or size < 1:
         raise QuestionError(f"size={quoted(size)} is no number of records; give an integer from 1")
-    p = number(order, field="order", error=QuestionError)
+    taken = " from 1 on, or infinity (math.inf)"
+    p = number(order, field="order", error=QuestionError, within=taken)
     if not p >= 1:
-        raise QuestionError(f"order={p:g} is out of range; give p from 1 to infinity")
+        raise QuestionError(f"order={p:g} is out of range; give one{taken}")
     exponent = number(power, field="power", error=QuestionError)
     if not 0.01 <= exponent <= _POWER:  # noqa: PLR2004
         raise QuestionError(f"power={exponent:g} is out of range; give one from 0.01 to 10")

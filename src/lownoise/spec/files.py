@@ -72,6 +72,14 @@ def _question(fields: object, info: ValidationInfo) -> Question:
         if isinstance(kind, str) and kind in _MARGINALS:
             text = f'is kind = "marginals" in a specification{_MARGINALS[kind]}'
         raise mistaken([(("kind",), text, kind)])
+    if isinstance(fields, dict) and "kind" not in fields:
+        other = set(fields) - set(MeanSpec.model_fields)
+        shared = {own: other & set(spec.model_fields) for own, spec in _KINDS.items()}
+        most = max(shared.values(), key=len)
+        if most:
+            having = " or ".join(f'"{own}"' for own, of in shared.items() if len(of) == len(most))
+            text = f"is missing, and a mean has no {min(most)}; give kind = {having}"
+            raise mistaken([(("kind",), text, None)])
     return _KINDS[kind].model_validate(fields, context=info.context)
 
 

@@ -265,10 +265,13 @@ def mistake_of(detail: ErrorDetails) -> str:
     text = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "extra_forbidden":
         given = str(detail["loc"][-1])
-        near = get_close_matches(given, _fields(Strict), n=1, cutoff=0.7)
+        known = _fields(Strict)
+        near = get_close_matches(given, known, n=1, cutoff=0.7)
         near = [_OTHER_WORDS[given]] if given in _OTHER_WORDS else near
         meant = f" (did you mean {near[0]!r}?)" if near else ""
         text = f"is not a field of a specification{meant}; correct its name, or leave it out"
+        if given in known:
+            text = "is not a field here, but of another kind or table; leave it out"
     if detail["type"] in _ENDS:
         word, end = _ENDS[detail["type"]]
         text = f"is out of range; give {word} {detail['ctx'][end]:.12g}"

@@ -439,7 +439,8 @@ def checked_norm_order(value: float, field: str) -> float:
     Raises:
         DomainError: where it is not in [1, ∞].
     """
-    r = number(value, field=field, error=DomainError)
+    taken = " from 1 on, or infinity (math.inf)"
+    r = number(value, field=field, error=DomainError, within=taken)
     if r < 1:
-        raise DomainError(f"{field}={r:g} is no norm; give an order from 1 to infinity")
+        raise DomainError(f"{field}={r:g} is no norm; give one{taken}")
     return r
