@@ -29,8 +29,8 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 125_578,
-    "of which code": 67_834,
+    "lines of source": 125_571,
+    "of which code": 67_827,
     "modules": 493,
     "rooms": 24,
     "floors": 12,

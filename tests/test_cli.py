@@ -158,10 +158,10 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
         (("release", "absent.toml"), "spec=absent.toml cannot be read"),
         (("release", "bare.toml"), "--data"),
         (("release", "spec.toml", "--data", "absent.csv"), "is no file"),
-        (("release", "spec.toml", "--data", "wide.csv"), "column='y' does not stand in"),
+        (("release", "spec.toml", "--data", "wide.csv"), "column='y' is not in the first line"),
         (("release", "spec.toml", "--out", "taken"), "exists"),
         (("release", "spec.toml", "--out", "t.csv/x"), "cannot be written"),
-        (("release", "column.toml"), "column='z' does not stand in"),
+        (("release", "column.toml"), "column='z' is not in the first line"),
         (("ledger", "show", "absent"), "does not exist"),
         (("ledger", "show", "t.csv"), "is not a lownoise ledger"),
         (("ledger", "show", "privacy.ledger", "--dataset", "others"), "no account"),
@@ -284,7 +284,7 @@ def test_a_reading_is_named_fixed_and_shown(folder):
         (("--reading", "renyi"), "reading='renyi' is unknown"),
         (("--reading", "basic", "--caps", ".1", "0", ".1"), "either --reading or --caps"),
         (("--caps", "1", "0", ".1"), "caps come to a delta"),
-        (("--aside", "1e-7"), "--aside goes with --reading gaussian or zcdp"),
+        (("--aside", "1e-7"), "--aside needs --reading gaussian or zcdp"),
         (("--reading", "zcdp", "--aside", "1e-6"), "aside.delta=1e-06 leaves nothing"),
     ):
         refused(ask("create", "l", "--dataset", "d", *whole, *wrong), said)

@@ -184,7 +184,7 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
         (("release", "spec.toml", "--out", "taken"), "folder=taken exists; give a new folder"),
         (("release", "spec.toml", "--out", "t.csv/x"), "cannot be made"),
         (("release", "spec.toml", "--out", "unmade", "--data", "absent.csv"), "is no file"),
-        (("release", "column.toml", "--out", "unmade"), "column='city' does not stand in"),
+        (("release", "column.toml", "--out", "unmade"), "column='city' is not in the first line"),
         (("release", "rich.toml", "--out", "unmade"), "too little of its 0.5-zCDP left"),
         (("enclose", "spec.toml"), "counts, which have no domain"),
     ]:

@@ -358,7 +358,7 @@ def test_mistakes_have_one_line_and_a_remedy():
     means = ln.plan(ln.Mean(["a"], ln.Box([0], [1])), budget=ln.zcdp(1), relation="add_remove")
     counts = ln.plan(ln.Count({"a": 2}), budget=ln.zcdp(1), relation="add_remove")
     for other in (means, counts):
-        with pytest.raises(PlanError, match=r"moments are of ln\.Moments"):
+        with pytest.raises(PlanError, match=r"moments need ln\.Moments"):
             _ = other.release(pd.DataFrame({"a": [0.0]})).moments
     own = MomentAnswers(plan.terms, np.zeros(5))
     for wrong in ({"target": "x"}, {"target": "c0", "on": ["c0"]}, {"target": "c0", "on": []}):

@@ -279,7 +279,7 @@ def test_dropping_and_ranges_go_with_a_declared_domain(tmp_path):
         (
             'columns = ["east", "north", "hour"]',
             "columns = { east = { lower = 0 }, north = {}, hour = {} }",
-            "question.columns.east.lower: stands beside question.domain",
+            "question.columns.east.lower: is given beside question.domain",
         ),
         (
             'columns = ["east", "north", "hour"]',

@@ -160,7 +160,7 @@ def test_a_dialect_has_its_own_separator_and_quotes_or_none(tmp_path, between, q
     path.write_text("\n".join(between.join(line) for line in lines) + "\n")
     rows = open_text(path, ["b", "a"], Dialect(between, quoted=quoted)).read_all().to_pydict()
     assert rows == {"a": ["1,5", "3", None], "b": ["2" if quoted else 'y"', None, None]}
-    with pytest.raises(TableError, match="capitals and blanks too, with commas between"):
+    with pytest.raises(TableError, match="not separated by commas"):
         open_text(path, ["a"])
 
 

@@ -590,13 +590,13 @@ def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
         (lambda f: _file(f / "t.csv.gz", b"SECRET-17"), "cannot be read"),
         (
             lambda f: _file(f / "t.csv", b"a,b\n17,2\n"),
-            "specification by data.separator",
+            "specification data.separator",
         ),
-        (lambda f: _file(f / "t.csv", b"x,x,y z\n17,2,2\n"), "column='x' stands twice"),
+        (lambda f: _file(f / "t.csv", b"x,x,y z\n17,2,2\n"), "column='x' is in the first line"),
         (lambda f: _file(f / "t.csv", b""), "has no names in its first line, or is empty"),
         (
             lambda f: _file(f / "t.csv", b"X,y z\n17,2\n"),
-            "spell it as there, capitals and blanks too",
+            "spell it as there, with its capitals",
         ),
         (lambda f: _file(f / "t.csv", b"\xfc,y z\n17,2\n"), "not UTF-8; save the table as UTF-8"),
         (lambda _: pd.DataFrame({"x": [17]}), "column='y z' is not in the table"),

@@ -167,7 +167,7 @@ def test_a_comma_before_decimals_is_a_point_and_a_point_is_no_number(tmp_path):
 @pytest.mark.parametrize(
     ("named", "said"),
     [
-        ({"separator": "0"}, "separator='0' stands between no fields"),
+        ({"separator": "0"}, "separator='0' is no separator"),
         ({"decimal": ";"}, "decimal=';' is none"),
         ({"decimal": ",", "separator": ","}, "one letter"),
         ({"quotes": "no"}, "quotes='no'"),
@@ -184,9 +184,9 @@ def test_what_describes_no_file_is_refused(named, said):
 
 def test_what_text_alone_has_is_refused_of_others(tmp_path):
     path = written(tmp_path / "t.parquet", {"a": [1.0]})
-    with pytest.raises(TableError, match="are of CSV files"):
+    with pytest.raises(TableError, match="are for CSV files"):
         opened(ln.Table(path, separator=";"), Columns(["a"]))
-    with pytest.raises(TableError, match="are not of databases"):
+    with pytest.raises(TableError, match="are for files"):
         opened(ln.Table("t.duckdb", separator=";"), Columns(["a"]))
 
 
@@ -259,8 +259,8 @@ def test_what_the_engine_reads_as_something_else_in_parquet_is_refused(tmp_path)
     )
     for column, said in (
         ("wide", "'wide' has type decimal of 50 digits"),
-        ("b", "'b' stands twice"),
-        ("B", "'B' stands twice"),
+        ("b", "'b' is in the table twice"),
+        ("B", "'B' is in the table twice"),
         ("b_1", "'b_1' is not in the table"),
         ("C", "'C' is not in the table"),
     ):
@@ -821,7 +821,7 @@ def test_a_specification_and_a_command_name_files_too(tmp_path):
     spec.write_text(SPEC.format('["year=2024/t.csv", "https://office.example/t.parquet"]'))
     own = read_spec(spec).data.path
     assert own == (tmp_path / "year=2024/t.csv", "https://office.example/t.parquet")
-    for wrong, text in (('"t.csv"\nseparator = "0"', "stands between no fields"), ("3", "no path")):
+    for wrong, text in (('"t.csv"\nseparator = "0"', "is no separator"), ("3", "no path")):
         spec.write_text(SPEC.format(wrong))
         with pytest.raises(SpecError, match=text):
             read_spec(spec)

@@ -292,7 +292,7 @@ def test_tallies_of_other_plans_or_policies_are_not_merged():
     for other in (Tally(Plain.of(randomizer), randomizer, "ab" * 32), tally(foreign="drop")):
         with pytest.raises(PlanError, match="made alike"):
             tally().merge(other)
-    with pytest.raises(PlanError, match="none that counts"):
+    with pytest.raises(PlanError, match="no report that counts"):
         tally().result()
 
 
@@ -566,7 +566,7 @@ def test_a_level_is_between_0_and_1():
     own.add(drawn("coins")[0])
     with pytest.raises(PlanError):
         own.result().interval(1.0)
-    with pytest.raises(PlanError, match="of one report"):
+    with pytest.raises(PlanError, match="from one report"):
         _ = own.result().covariance
     assert own.result().standard_deviation == pytest.approx(2.0)
 

@@ -128,8 +128,8 @@ def test_a_search_ends_where_errors_do_not_fall_smoothly():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "error and interval are two ways"),
-        ({"error": 1, "interval": 1}, "error and interval are two ways"),
+        ({}, "error and interval both state"),
+        ({"error": 1, "interval": 1}, "error and interval both state"),
         ({"error": 0}, "error=0 is out of range"),
         ({"error": float("inf")}, "error=inf is out of range"),
         ({"error": float("nan")}, "error=nan is not a number"),
@@ -159,7 +159,7 @@ def test_a_budget_for_several_questions_is_that_of_their_total():
     found = ln.budget_for(several, like=ln.zcdp(1), error=aim, **asked)
     assert ln.plan(several, budget=found, **asked).error <= aim
     assert ln.plan(several, budget=lower(found), **asked).error > aim
-    with pytest.raises(PlanError, match="interval is of one question's answers"):
+    with pytest.raises(PlanError, match="interval is for the answers of one question"):
         ln.budget_for(several, like=ln.zcdp(1), interval=1, **asked)
 
 
@@ -167,7 +167,7 @@ def test_sizes_are_of_means_of_public_tables():
     means, marginals = TABLES["means"][0], TABLES["marginals"][0]
     for question, more, said in (
         (means, {"relation": "add_remove"}, "relation=add_remove keeps the number of records"),
-        (means, {"relation": "substitute", "size": 5}, "size is what is sought"),
+        (means, {"relation": "substitute", "size": 5}, "size is what ln.size_for finds"),
         (means, {"relation": "substitute", "error": 1e-30}, "no number of records brings"),
         (marginals, {"relation": "substitute"}, "question=Marginals is no ln.Mean of all rows"),
         ([means, marginals], {}, "question=list is no ln.Mean of all rows"),
@@ -229,7 +229,7 @@ def test_the_command_line_asks_of_several_questions_their_total_error(tmp_path):
     least = ln.budget_for(several, like=ln.zcdp(1), error=9, relation="add_remove")
     assert found == {"kind": "zcdp", "rho": least.rho}
     for command, said in (
-        (("budget-for", spec, "--interval", "3"), "interval is of one question's answers"),
+        (("budget-for", spec, "--interval", "3"), "interval is for the answers of one question"),
         (("size-for", spec, "--error", "3"), "a size is found of one question on means"),
     ):
         expect_refusal(tmp_path, *command, said=said)

@@ -430,8 +430,8 @@ def test_mistakes_in_a_specification_of_several_are_listed_with_their_question(f
     assert "question[0].weights" in found.stderr
     assert "question[1].wey" in found.stderr
     for old, new, said in (
-        ('name = "ages"', 'name = "means"', "stands twice"),
-        ('name = "ages"', "", "stands twice"),
+        ('name = "ages"', 'name = "means"', "given twice"),
+        ('name = "ages"', "", "given twice"),
         ("way = 1", "way = 1\nuses = 3", "of one question"),
         ("rho = 0.5", "rho = -1", "budget.rho"),
         ("importance = 2", "importance = 2\nshare = 0.5", "give one of them"),

@@ -88,7 +88,7 @@ def test_refusals_are_one_line_and_cost_nothing(folder):
     edits = {
         "unknown": ('"laplace"', '"best"', "question.mechanism: is no mechanism"),
         "gaussian": ('kind = "pure_dp"\nepsilon = 0.7', "rho = 1", "budget: is of Gaussian noise"),
-        "column": ("b = {", "c = {", "column='c' does not stand in"),
+        "column": ("b = {", "c = {", "column='c' is not in the first line"),
     }
     for name, (old, new, said) in edits.items():
         (folder / f"{name}.toml").write_text(text.replace(old, new))

@@ -101,5 +101,5 @@ def test_what_is_recorded_is_no_less_than_what_was_computed(epsilon):
 
 
 def test_a_table_of_answers_has_no_mean():
-    with pytest.raises(PlanError, match="mean is of columns"):
+    with pytest.raises(PlanError, match="mean is for columns"):
         PLANS["randomized_response"].release(table()).mean  # noqa: B018

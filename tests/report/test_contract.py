@@ -332,7 +332,7 @@ def test_plans_and_releases_show_themselves_briefly(name, kind):
     assert found[0].title in said
     assert len(own._repr_html_()) < 60_000
     if kind == "plan" and isinstance(own.terms.question, ln.Marginals):
-        with pytest.raises(PlanError, match="use terms"):
+        with pytest.raises(PlanError, match="no single table"):
             own.to_pandas()
         return
     table = own.to_pandas()

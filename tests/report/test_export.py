@@ -399,12 +399,12 @@ def test_a_dialect_that_is_none_is_refused_before_anything_is_written(tmp_path):
     own = released("groups")
     for given, said in (
         ({"decimal": "x"}, "decimal='x'"),
-        ({"separator": "x"}, "separator='x' stands between no fields"),
+        ({"separator": "x"}, "separator='x' is no separator"),
         ({"separator": ",", "decimal": ","}, "are one letter"),
     ):
         with pytest.raises(TableError, match=said):
             own.export(tmp_path / "x.csv", **given)
     for form in (".json", ".parquet"):
-        with pytest.raises(FileError, match="separator and decimal are of CSV files"):
+        with pytest.raises(FileError, match="separator and decimal are for CSV files"):
             own.export(tmp_path / f"x{form}", decimal=",")
     assert not list(tmp_path.iterdir())

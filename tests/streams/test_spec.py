@@ -131,7 +131,7 @@ MISTAKES = [
     ('rounds = 3\ncolumns = ["a"]', "question.columns: is no table of fields"),
     (
         f"rounds = 3\ncolumns = {{ a = {{ lower = 0, upper = 1 }} }}\n{BALL}",
-        "question.columns.a.lower: stands beside question.domain",
+        "question.columns.a.lower: is given beside question.domain",
     ),
     (f'rounds = 3\ncolumns = ["a"]\n{BALL}', "one name for each of the 2 coordinates"),
     (f'rounds = 3\ncolumns = ["a", "a"]\n{BALL}', "names 'a' twice"),
@@ -141,7 +141,7 @@ MISTAKES = [
     ("rounds = 3\nsize = 7", "question.size: is not a field"),
     (
         'rounds = 3\nrelation = "add_remove"\nchanges = { kind = "box", lower = [0], upper = [1] }',
-        "question.relation: stands beside question.changes",
+        "question.relation: is given beside question.changes",
     ),
     (
         'rounds = 3\nrelation = { kind = "box", lower = [0], upper = [1] }',

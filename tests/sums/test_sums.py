@@ -219,7 +219,7 @@ def test_questions_are_kept():
         (lambda: planned(count_share=0.1), "releases no count"),
         (lambda: ln.Sum(["a"], BOX), "one name a coordinate"),
         (lambda: planned(ln.intersection(BOX, ln.Slab([1, 1], 0, 4))), "no known hull"),
-        (lambda: planned().release(table()).mean, "mean is of columns"),
+        (lambda: planned().release(table()).mean, "mean is for columns"),
         (lambda: planned(relation="substitute").release(table(n=N + 1)), "give it exactly"),
         (
             lambda: ln.plan(
@@ -254,5 +254,5 @@ mu = 0.5
     assert plan.names == ("sum(hours)",)
     assert plan.standard_deviation == pytest.approx([120], rel=1e-6)
     path.write_text(text.replace("upper = 60 }", "upper = 60, center = 3 }"), encoding="utf-8")
-    with pytest.raises(LownoiseError, match="taken about zero"):
+    with pytest.raises(LownoiseError, match="which totals do not use"):
         read_spec(path)

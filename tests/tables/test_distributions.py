@@ -197,7 +197,7 @@ def test_a_column_is_no_group_of_itself():
     means = ln.plan(
         ln.Mean(["x"], ln.Box([0], [1])), budget=ln.zcdp(1), relation="substitute", size=1
     )
-    with pytest.raises(LownoiseError, match="counts and quantiles are of"):
+    with pytest.raises(LownoiseError, match="counts and quantiles need"):
         means.release(pd.DataFrame({"x": [0.5]})).quantile(0.5)
 
 

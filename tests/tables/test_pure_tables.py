@@ -577,5 +577,5 @@ def test_the_mean_error_of_every_noise_is_drawn_from_its_own(name, relation):
         assert own.mean_error == pytest.approx(lengths, rel=0.04)
     assert "?" not in repr(plan.comparison)
     many = ln.plan(ln.Marginals({"a": 300}, way=1), budget=ln.pure_dp(1.0), relation="add_remove")
-    with pytest.raises(PlanError, match="too many to draw"):
+    with pytest.raises(PlanError, match="too many for intervals"):
         many.comparison[0].mean_error  # noqa: B018

@@ -252,7 +252,7 @@ def test_what_has_no_total_is_refused_in_one_line(question, total, text):
 def test_it_needs_a_unit_and_orders_no_rows_that_all_count():
     for given, text in (
         ({"unit_total": 3}, "unit_total are of units"),
-        ({"unit_total": 3, "privacy_unit": "who", "order_by": "x"}, "order_by is of rows_per_unit"),
+        ({"unit_total": 3, "privacy_unit": "who", "order_by": "x"}, "order_by needs rows_per_unit"),
         ({"privacy_unit": "who"}, "or for ln.Sum unit_total"),
     ):
         with pytest.raises(PlanError, match=text):

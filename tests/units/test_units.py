@@ -524,9 +524,9 @@ rho = 0.5
 """
 MISTAKES = {
     'privacy_unit = "who"': "question.rows_per_unit: is missing",
-    "rows_per_unit = 3": "question.rows_per_unit: is of units",
-    'order_by = ["id"]': "question.order_by: is of units",
-    'null_unit = "one"': "question.null_unit: is of units",
+    "rows_per_unit = 3": "question.rows_per_unit: needs privacy_unit",
+    'order_by = ["id"]': "question.order_by: needs privacy_unit",
+    'null_unit = "one"': "question.null_unit: needs privacy_unit",
     'privacy_unit = "who"\nrows_per_unit = 0': "question.rows_per_unit: ",
 }
 

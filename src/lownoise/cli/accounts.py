@@ -75,7 +75,7 @@ def ledger_create(  # noqa: PLR0913 (options)
     chosen: ReadingName | Numbered | None = cast("ReadingName | None", reading)
     if aside is not None:
         if reading not in ("gaussian", "zcdp"):
-            raise BudgetError("--aside goes with --reading gaussian or zcdp; give one of them")
+            raise BudgetError("--aside needs --reading gaussian or zcdp; give one of them")
         chosen = Aside(aside, cast("Any", reading))
     elif caps is not None:
         chosen = Caps(*caps)

@@ -112,7 +112,7 @@ def local_randomize(
     whatever the record has become.
     """
     if (record is None) == (table is None):
-        raise FileError("record is missing, or stands beside --table; give one of the two")
+        raise FileError("record is missing, or given beside --table; give one of the two")
     if table is not None:
         _simulate(plan, table, out, alone=keeper is None and not person and not again)
         return

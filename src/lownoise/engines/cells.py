@@ -109,7 +109,7 @@ class Dialect:
         Dialect(separator=';', quoted=True)
         >>> Dialect("0")
         Traceback (most recent call last):
-        lownoise.errors.TableError: separator='0' stands between no fields; give , ; | : or a tab
+        lownoise.errors.TableError: separator='0' is no separator; give , ; | : or a tab
     """
 
     separator: str = ","
@@ -117,9 +117,7 @@ class Dialect:
 
     def __post_init__(self) -> None:
         if self.separator not in _SEPARATORS:
-            raise TableError(
-                f"separator={self.separator!r} stands between no fields; give , ; | : or a tab"
-            )
+            raise TableError(f"separator={self.separator!r} is no separator; give , ; | : or a tab")
 
 
 _SEPARATORS = (",", ";", "|", ":", "\t")

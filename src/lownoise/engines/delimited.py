@@ -96,16 +96,15 @@ class TextFile:
                 )
             if column not in header:
                 raise TableError(
-                    f"column={column!r} does not stand in the first line of {shown}; spell it as "
-                    "there, capitals and blanks too, with "
-                    f"{_NAMES[self.dialect.separator]} between, or say what is "
-                    "between by lownoise.Table(path, separator=…), in a specification by "
-                    "data.separator",
+                    f"column={column!r} is not in the first line of {shown}; spell it as there, "
+                    "with its capitals and blanks, or, if names are not separated by "
+                    f"{_NAMES[self.dialect.separator]}, give lownoise.Table(path, separator=…), in "
+                    "a specification data.separator",
                 )
             if header.count(column) > 1:
                 raise TableError(
-                    f"column={column!r} stands twice in the first line of {shown}; name each "
-                    "column once there"
+                    f"column={column!r} is in the first line of {shown} twice; name each column "
+                    "once there"
                 )
         places = tuple(map(header.index, columns)) or (0,)  # whichever, to know how many rows
         return Parser(places, max(len(header), 1), self.dialect)

@@ -249,7 +249,7 @@ def _require_own(connection: Any, file: File, own: Sequence[str]) -> None:  # no
     folded = [name.casefold() for name in names]
     for name, digits in columns:
         if name in own and folded.count(name.casefold()) > 1:
-            raise TableError(f"column={name!r} stands twice in the table, but for case; rename one")
+            raise TableError(f"column={name!r} is in the table twice, except for case; rename one")
         if name in own and digits > _DIGITS:
             raise no_numbers(name, f"decimal of {digits} digits")
 

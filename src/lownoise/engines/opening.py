@@ -189,7 +189,7 @@ def _opened(table: Any, columns: Columns) -> AbstractSource:  # noqa: ANN401
         if path.lower().endswith(_DATABASE):
             if table != Table(table.path):
                 raise TableError(
-                    "separator, quotes, decimal and partitions are not of databases; leave them out"
+                    "separator, quotes, decimal and partitions are for files; leave them out"
                 )
             return _fitting(DuckSource(*_open_database(Path(path), name, columns)), columns)
         plain, rows = plain_files(table, columns), partial(open_files, table, columns)

@@ -261,7 +261,7 @@ def require(names: Sequence[str], columns: Sequence[str]) -> None:
             more = ", …" if len(names) > _MOST_NAMES else ""
             raise TableError(f"column={column!r} is not in the table; it has {known}{more}")
         if names.count(column) > 1:
-            raise TableError(f"column={column!r} stands twice in the table; rename one of the two")
+            raise TableError(f"column={column!r} is in the table twice; rename one of the two")
 
 
 def no_numbers(name: str, kind: object) -> TableError:

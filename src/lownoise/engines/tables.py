@@ -421,10 +421,10 @@ def kind_of(table: Table, files: Sequence[File]) -> tuple[str, ...]:
         with beyond_the_first(table):
             raise TableError(f"table={named(table)} has files of several kinds; give those of one")
     if table.of_text and files and kinds[0] is not CSV:
-        raise TableError("separator, quotes and decimal are of CSV files; leave them out")
+        raise TableError("separator, quotes and decimal are for CSV files; leave them out")
     remote = any(file.address for file in files)
     if remote and kinds[0] is not PARQUET:
-        raise TableError(f"table={files[0].shown} is no Parquet file, which remote ones must be")
+        raise TableError(f"table={files[0].shown} is no Parquet file; give a local copy of it")
     return kinds[0]
 
 

@@ -225,7 +225,7 @@ def asked_of(question: Marginals) -> tuple[tuple[Category, ...], tuple[tuple[int
     sets = list(question.sets())
     used = sorted(set().union(*sets))
     if not used:
-        raise PlanError("question asks for no attribute, so there is nothing to report")
+        raise PlanError("question asks for no attribute; give at least one")
     place = {i: j for j, i in enumerate(used)}
     attributes = []
     for i in used:

@@ -105,7 +105,7 @@ class LocalEstimate(Shown):
 
     def __post_init__(self) -> None:
         if self.count < 1:
-            raise PlanError("reports holds none that counts; give reports of this plan")
+            raise PlanError("reports has no report that counts; give reports of this plan")
 
     @property
     def names(self) -> Sequence[str]:
@@ -128,7 +128,7 @@ class LocalEstimate(Shown):
             PlanError: where only one report counts.
         """
         if self.count < 2:  # noqa: PLR2004
-            raise PlanError("covariance is not estimated of one report; give more")
+            raise PlanError("covariance cannot be estimated from one report; give more reports")
         A, own = self.encoder.answers, self.randomizer.covariance(self._sums, self.count)
         if A.ndim == 1:
             return frozen(A[:, None] * own * A)

@@ -76,7 +76,7 @@ class LocalTerms:
     def __post_init__(self) -> None:
         check_fit(self.encoder, self.randomizer)
         if self.weights.shape != (self.encoder.length,) or not np.all(self.weights > 0):
-            raise FileError("weights are not one number above 0 an answer; plan again")
+            raise FileError("weights are not one number above 0 per answer; plan again")
 
     @cached_property
     def loss(self) -> LocalLoss:

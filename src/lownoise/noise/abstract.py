@@ -312,9 +312,7 @@ class AbstractNoise(ABC):
         Raises:
             PlanError: where the noise is no Gaussian.
         """
-        raise PlanError(
-            "region is the ellipsoid of Gaussian noise; for other noise use simultaneous_interval",
-        )
+        raise PlanError("region is for Gaussian noise only; use simultaneous_interval")
 
     @classmethod
     def fitted(cls, setting: Any) -> Any:  # noqa: ANN401, ARG003 (planning is above)

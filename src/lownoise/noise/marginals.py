@@ -390,7 +390,7 @@ class MarginalTotals(AbstractTotals):
         Raises:
             PlanError: as said.
         """
-        raise PlanError('marginals do not stand in a row; ask of one, as plan["a", "b"]')
+        raise PlanError('marginals are tables; ask for one, as plan["a", "b"]')
 
     def answers(self, integers: Sequence[int]) -> Vector:
         """Refuse: answers are not in a row.
@@ -398,7 +398,7 @@ class MarginalTotals(AbstractTotals):
         Raises:
             PlanError: as said.
         """
-        raise PlanError('estimate is of answers in a row; read marginals as release["a", "b"]')
+        raise PlanError('estimate is not for marginals; read them as release["a", "b"]')
 
     def noisy(self, integers: Any) -> Noisy:  # noqa: ANN401 (of a release, or of what noise may be)
         """Return integers as tables are read of them."""

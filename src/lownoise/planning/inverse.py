@@ -130,7 +130,7 @@ def size_for(
         )
     asked = {"relation": SUBSTITUTE, **asked}
     if "size" in asked:
-        raise PlanError("size is what is sought; leave it out")
+        raise PlanError("size is what ln.size_for finds; leave it out")
     if asked.get("privacy_unit") is not None:
         raise PlanError("privacy_unit keeps the number of rows private; ask ln.budget_for")
     if checked_relation(asked["relation"]).counted:
@@ -154,7 +154,7 @@ def nearness(error: float | None, interval: ArrayLike | None, level: float) -> M
         PlanError: where not just one of the two is given, or it is not above 0.
     """
     if (error is None) == (interval is None):
-        raise PlanError("error and interval are two ways to say how near answers must be; give one")
+        raise PlanError("error and interval both state the accuracy; give one of them")
     checked_level(level)
     if error is not None:
         most = checked_number("error", error)
@@ -168,7 +168,7 @@ def nearness(error: float | None, interval: ArrayLike | None, level: float) -> M
     def farthest(made: AbstractPlan | JointPlan) -> float:
         if isinstance(made, JointPlan):
             raise PlanError(
-                "interval is of one question's answers, and several are asked; give error"
+                "interval is for the answers of one question, and there are several; give error"
             )
         found = made.terms.view.half_widths(level)
         if widths.size not in (1, found.size):

@@ -95,7 +95,7 @@ def encoders_of(
     if isinstance(domain, Points) and 2 <= len(domain.points) <= _MOST_LISTED:  # noqa: PLR2004
         found.append(NearestEncoder(columns=columns, points=domain.points, missing=missing))
     if not found:
-        raise PlanError("domain is one point, which everybody knows; nothing is to be reported")
+        raise PlanError("domain has one point, so there is nothing to report; give a larger domain")
     return found
 
 

@@ -200,7 +200,7 @@ def _unit(unit: PrivacyUnit | None, relation: object, size: int | None) -> Priva
     known = checked_relation(relation)
     if isinstance(known, Change):
         raise PlanError(
-            "relation is a body of changes of a row, and a unit has several; give a word"
+            "relation is a body of changes of a row, and a unit has several; give 'add_remove'"
         )
     if known.counted:
         return unit

@@ -68,7 +68,7 @@ class PrivacyUnit:
         if self.null not in _NULLS:
             raise PlanError(f'null_unit={quoted(self.null)} is unknown; give "drop" or "one"')
         if self.rows is None and self.order_by:
-            raise PlanError("order_by is of rows_per_unit, and all rows count; leave it out")
+            raise PlanError("order_by needs rows_per_unit, and here all rows count; leave it out")
 
     @property
     def copies(self) -> int:

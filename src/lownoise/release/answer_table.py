@@ -277,7 +277,7 @@ def form_of(path: str | PathLike[str], separator: str | None = None, decimal: st
 
         Table("answers.csv", separator=separator, decimal=decimal)
         if ending != ".csv":
-            raise FileError("separator and decimal are of CSV files; leave them out")
+            raise FileError("separator and decimal are for CSV files; leave them out")
     return ending
 
 

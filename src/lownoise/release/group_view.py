@@ -331,7 +331,7 @@ class GroupView(AbstractView["AbstractGrouped"]):
         if isinstance(terms.mechanism.noise, JointNoise):
             return None
         if max(self.question.count, totals.length) > _MOST_DRAWN:
-            raise PlanError("answers are too many to draw; ask for standard deviations")
+            raise PlanError("answers are too many for intervals from draws; use standard_deviation")
         noise = terms.mechanism.noise.simulate(_DRAWS, SimulationRandomness(_SEED))
         answers = np.array(
             [totals.answers(row) for row in np.eye(totals.length, dtype=int).tolist()]

@@ -265,7 +265,7 @@ class MarginalView(AbstractView[Marginals]):
             PlanError: where they are too many to be drawn.
         """
         if max(self.layout.length, self.question.answers) > _MOST_DRAWN:
-            raise PlanError("answers are too many to draw; ask for standard deviations")
+            raise PlanError("answers are too many for intervals from draws; use standard_deviation")
         noise = self._noise.simulate(_DRAWS, SimulationRandomness(_SEED))
         errors = weighted_errors(self.question, self._terms.mechanism.totals, noise)
         return float(np.mean(np.linalg.norm(errors, ord=self._terms.order, axis=1)))

@@ -442,7 +442,7 @@ def moments_of(terms: Terms, estimate: Callable[[], Vector], integers: Any) -> A
     question = terms.question
     domain = getattr(getattr(question, "mean", question), "domain", None)
     if not isinstance(domain, AbstractMoments):
-        raise PlanError("moments are of ln.Moments; other answers have estimate and interval")
+        raise PlanError("moments need ln.Moments; use estimate and interval")
     if isinstance(question, GroupedMean):
         return MomentGroups(terms, integers)
     return MomentAnswers(terms, estimate())

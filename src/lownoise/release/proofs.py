@@ -349,9 +349,7 @@ class PureProof:
         Raises:
             PlanError: as said.
         """
-        raise PlanError(
-            "region is the ellipsoid of Gaussian noise; for other noise use simultaneous_interval",
-        )
+        raise PlanError("region is for Gaussian noise only; use simultaneous_interval")
 
 
 @lru_cache(maxsize=8)  # the same for every release of a mechanism
@@ -426,7 +424,7 @@ def _mean_error(terms: Terms) -> float:
         raise PlanError("the errors of reports depend on the table; there is no one law to draw")
     terms.view.check_drawn()
     if DRAWS * max(terms.view.dimension, mechanism.length) > _MOST_NUMBERS:
-        raise PlanError("answers are too many to draw; ask for standard deviations")
+        raise PlanError("answers are too many for intervals from draws; use standard_deviation")
     errors = terms.view.compared_errors(_draws(mechanism))
     return float(np.mean(np.linalg.norm(errors, ord=terms.order, axis=1)))
 

@@ -199,7 +199,7 @@ def covering_rank(count: int, outside: float, missed: float = MISSED) -> int:
     from scipy.special import betaincc
 
     if not enough(count, outside, missed):
-        raise PlanError("a chance so small is not told by draws; ask for a lower level")
+        raise PlanError("the level is too high for an interval from draws; give a lower level")
     beyond = bisect_left(  # the least k with P(Binomial ≤ k) ≥ `missed`
         range(count), missed, key=lambda k: betaincc(k + 1, count - k, outside)
     )

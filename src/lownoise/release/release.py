@@ -95,7 +95,7 @@ class Release(Guaranteed):
         if isinstance(self.terms.question, Marginals):
             return self._marginals.interval(*names, level=level)
         if len(names) > 1:
-            raise PlanError("interval takes a level; names are of marginals")
+            raise PlanError("interval takes names for marginals only; give the level")
         return self._around(self.terms.proof.half_widths(*(names or (level,))))
 
     def simultaneous_interval(self, level: float = 0.95) -> Vector:
@@ -186,7 +186,7 @@ class Release(Guaranteed):
     def _means(self) -> Mean:
         question = self.terms.question
         if not isinstance(question, Mean):
-            raise PlanError("mean is of columns; groups have groups(…), others estimate, interval")
+            raise PlanError("mean is for columns; use groups(…) for groups, or estimate")
         return question
 
     def groups(self, *names: str, level: float = 0.95) -> GroupTable:
@@ -201,13 +201,13 @@ class Release(Guaranteed):
             QuestionError, PlanError: as `marginal`; where the level is out of range.
         """
         if not isinstance(self.terms.question, AbstractGrouped):
-            raise PlanError("groups are of ln.Mean(…, by=…); other answers have estimate")
+            raise PlanError("groups need a question with by=, as ln.Mean(…, by=…); use estimate")
         return Groups(self.terms, self.integers).table(names, level)
 
     @cached_property
     def _marginals(self) -> MarginalAnswers:
         if not isinstance(self.terms.question, Marginals):
-            raise PlanError("counts and quantiles are of ln.Marginals, ln.Count, ln.Distribution")
+            raise PlanError("counts and quantiles need ln.Marginals, ln.Count or ln.Distribution")
         return MarginalAnswers(self.terms, np.asanyarray(self.integers))
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Vector:

@@ -161,7 +161,7 @@ class MarginalsView(AbstractView):
     def names(self) -> Iterable[str]:
         """Refuse: no one row holds them."""
         raise PlanError(
-            "a plan of marginals has a table a marginal; use terms.standard_deviation(*names)"
+            "a plan of marginals has no single table; use plan.standard_deviation(*names)"
         )
 
     def rows(self) -> tuple[tuple[str, ...], Iterator[Row]]:

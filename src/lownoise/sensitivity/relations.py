@@ -181,7 +181,7 @@ class Change(AbstractRelation):
         moved = changes.widths() > 0
         if not np.any(moved):
             raise PlanError(
-                "relation is a body of no width, so nothing would be hidden; give a wider"
+                "relation is a body of no width, so it protects nothing; give a wider one"
             )
         off = moved & (domain.lower == domain.upper)
         if chosen.embed is not None and not isinstance(changes, SymmetricBox):

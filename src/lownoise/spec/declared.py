@@ -87,7 +87,7 @@ def _domain(value: object, path: Path, mistakes: list[Mistake]) -> Any:  # noqa:
         mistakes.append(Mistake(path, text, value))
         return None
     if len(path) > _DEEPEST:
-        mistakes.append(Mistake(path[:3], "is nested too deep; write it flatter", value))
+        mistakes.append(Mistake(path[:3], "is nested too deep; use fewer levels", value))
         return None
     kind = value.get("kind")
     if not isinstance(kind, str) or kind not in DOMAINS.constructors:

@@ -382,7 +382,7 @@ def read_together(path: Path) -> JointSpec:
         own, place = dict(given), f"question[{i}]"
         name = own.pop("name", None)
         if not isinstance(name, str) or name in parts:
-            mistakes.append(f"{place}.name: is missing or stands twice; give each its own")
+            mistakes.append(f"{place}.name: is missing, or given twice; give each question its own")
             name = place
         for word, found in numbers.items():
             if word in own:

@@ -46,7 +46,7 @@ class RangeSpec(Strict):
         if bound is None and bounded(info):
             raise PydanticCustomError("missing", "Field required")
         if bound is not None and not bounded(info):
-            raise ValueError("stands beside question.domain, which has the bounds; drop one")
+            raise ValueError("is given beside question.domain, which has bounds; drop one")
         return bound
 
     @field_validator("upper")
@@ -140,16 +140,16 @@ class MeanSpec(AskedSpec):
     ) -> dict[str, ColumnSpec]:
         listed, domain = info.data.get("points") is not None, info.data.get("domain")
         if info.data.get("kind") == "sum" and any(c.center is not None for c in columns.values()):
-            raise ValueError("of sums are taken about zero; drop center")
+            raise ValueError("have a center, which totals do not use; drop center")
         if info.data.get("kind") == "moments":
             if listed:
                 raise ValueError("of moments have bounds of their own, or a ball; drop points")
             if any(c.center is not None for c in columns.values()):
-                raise ValueError("of moments are taken about the middles of bounds; drop center")
+                raise ValueError("have a center, which moments do not use; drop center")
         if listed and domain is not None:
             raise ValueError("has both points and domain to name columns of; drop one of them")
         if listed and columns:
-            raise ValueError("stands beside points, whose file names the columns; drop one of them")
+            raise ValueError("is given beside points, whose file names the columns; drop one")
         if not listed and not columns and {"points", "domain"} <= set(info.data):
             raise ValueError(
                 "is missing; give each column its bounds, or a domain and its columns' names, or "

@@ -113,10 +113,10 @@ class AskedSpec(Strict):
     def _of_a_unit(cls, given: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 (any of the three)
         unit, name = info.data.get("privacy_unit"), info.field_name
         if unit is None and given not in (None, (), "drop"):
-            raise ValueError("is of units; give privacy_unit, the column that tells them apart")
+            raise ValueError("needs privacy_unit; give the column that identifies people")
         bounded = info.data.get("unit_total") is not None
         if unit is not None and name == "rows_per_unit" and given is None and not bounded:
-            raise ValueError("is missing; give the most rows that count of one unit")
+            raise ValueError("is missing; give the number of rows that count of one person")
         return given
 
     @field_validator("size")
@@ -128,7 +128,7 @@ class AskedSpec(Strict):
         if info.data.get("privacy_unit") is not None:
             if size is not None:
                 raise ValueError(
-                    "would be a number of rows, which units keep private; leave it out"
+                    "would be a number of rows, which is private with privacy_unit; leave it out"
                 )
             return size
         if not relation.counted and size is None:
@@ -208,7 +208,7 @@ def read_toml(path: Path) -> dict[str, Any]:
             f"spec={shown} cannot be read ({error.strerror}); give the path of a TOML file",
         ) from None
     except RecursionError:
-        raise SpecError(f"spec={shown} is nested too deep; write it flatter") from None
+        raise SpecError(f"spec={shown} is nested too deep; use fewer levels") from None
     except ValueError as error:  # of its syntax, its encoding, or a number too long to read
         raise SpecError(f"spec={shown} is not TOML: {error}") from None
     version = fields.pop("version", VERSION)

@@ -96,7 +96,7 @@ class StreamSpec(Strict):
                 text = "does not go with" if given else "is missing; it is needed by"
                 mistakes.append(((name,), f'{text} workload = "{self.workload}"', None))
         if self.changes is not None and self.relation is not None:
-            mistakes.append((("relation",), "stands beside question.changes; drop one", None))
+            mistakes.append((("relation",), "is given beside question.changes; drop one", None))
         if self.domain is not None and self.columns and len(self.columns) != self.domain.dimension:
             text = f"has not one name for each of the {self.domain.dimension} coordinates of domain"
             mistakes.append((("columns",), text, None))

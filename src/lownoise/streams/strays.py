@@ -71,7 +71,7 @@ def drawing(numbers: int, outside: float) -> Iterator[tuple[int, SimulationRando
     """
     draws = min(_DRAWS, int(_MOST_NUMBERS // max(numbers, 1)))
     if draws < _FEWEST or not enough(draws, outside):
-        raise PlanError("answers are too many to draw; ask for standard deviations")
+        raise PlanError("answers are too many for intervals from draws; use standard_deviation")
     randomness, together = SimulationRandomness(_SEED), max(_TOGETHER // max(numbers, 1), 1)
     return ((min(together, draws - start), randomness) for start in range(0, draws, together))
 

@@ -216,7 +216,7 @@ class StreamView(AbstractView["Running"]):
             PlanError: where the rounds are too many to be looked at or drawn.
         """
         if self.question.workload.rounds > _MOST_SHOWN:
-            raise PlanError("rounds are too many to be looked at; ask for standard_deviation(t)")
+            raise PlanError("rounds are too many to compute at once; use standard_deviation(t)")
         lengths = self.mechanism.mean_lengths()
         return float(np.mean(lengths) if self.measure == "mean" else np.max(lengths))
 

@@ -89,7 +89,7 @@ class Projected(Shown):
             PlanError: of marginals.
         """
         if self.tables is not None:
-            raise PlanError('estimate is of answers in a row; read projected["name", …]')
+            raise PlanError('estimate is not for marginals; read projected["name", …]')
         found: Vector = self.values
         return found
 
@@ -102,7 +102,7 @@ class Projected(Shown):
         """
         question = self.release.terms.question
         if not isinstance(question, Mean):
-            raise PlanError("mean is of columns; other answers have estimate")
+            raise PlanError("mean is for means of columns; use estimate")
         if self.release.terms.size is not None:
             return self.estimate
         return ratio(self.estimate, question.center)
@@ -140,7 +140,7 @@ class Projected(Shown):
     def _marginals(self) -> tuple[Marginals, Tables]:
         question = self.release.terms.question
         if not isinstance(question, Marginals) or self.tables is None:
-            raise PlanError("marginal is of ln.Marginals; other answers have estimate")
+            raise PlanError("marginal is for ln.Marginals; use estimate")
         return question, self.tables
 
     def to_json(self) -> str:
