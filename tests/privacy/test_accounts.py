@@ -24,7 +24,9 @@ from lownoise.privacy import (
     PureDPEvent,
     Zcdp,
     ZcdpEvent,
+    entries,
 )
+from lownoise.privacy.events import event_from_text as known
 from refusals import refused
 
 WHOLE = ln.approx_dp(1.0, 1e-6)
@@ -45,6 +47,24 @@ def untouched(ledger, operate, *names, error=LedgerError):
     before = ledger.path.read_bytes()
     refused(operate, *names, error=error)
     assert ledger.path.read_bytes() == before
+
+
+def test_what_was_spent_alike_is_read_once_and_counts_each_time(tmp_path, monkeypatch):
+    """An account of a million spends has few that differ, and each spend looks at all of them."""
+    ledger = opened(tmp_path, budget=ln.zcdp(1.0))
+    ledger.charge(ln.zcdp(0.25), "another")
+    for _ in range(50):
+        ledger.charge(ln.zcdp(0.01), "alike")
+    ledger.cancel(ledger.reserve(ZcdpEvent(0.01)))
+    read, counted = [], []
+    count = ZcdpEvent.as_rho
+    monkeypatch.setattr(entries, "event_from_text", lambda own: read.append(own) or known(own))
+    monkeypatch.setattr(ZcdpEvent, "as_rho", lambda own: counted.append(own) or count(own))
+    assert ledger.remaining() == {"rho": 0.25}
+    assert len(read) == len(counted) == 2
+    ledger.charge(ln.zcdp(0.25), "the rest")
+    with pytest.raises(LedgerError, match="too little"):
+        ledger.charge(ln.zcdp(0.01), "one more")
 
 
 # ---------------------------------------------------------------- a reading that was named

@@ -25,7 +25,7 @@ from lownoise.privacy.events import Event, event_from_text
 if TYPE_CHECKING:
     import sqlite3
 
-    from lownoise.privacy.readings import Pair
+    from lownoise.privacy.readings import Pair, Spent
 
 Known = Literal["substitute", "add_remove", "changes"]
 RelationName = Known | str  # or such a one " per " a column, of units
@@ -94,18 +94,20 @@ def entries_of(connection: sqlite3.Connection, dataset: str) -> list[Entry]:
     )
     shared = shared_of(connection, dataset)
     return [
-        Entry(
-            number,
-            event_from_text(event),
-            state,
-            note,
-            created,
-            None if epsilon is None or delta is None else (epsilon, delta),
-            relation,
-            shared.get(number),
-        )
+        Entry(number, own, state, note, created, pair, relation, shared.get(number))
         for number, event, state, note, created, relation, epsilon, delta in rows
+        for own, pair in [spent_of(event, epsilon, delta)]
     ]
+
+
+def spent_of(event: str, epsilon: float | None, delta: float | None) -> Spent:
+    """Return what a row says was spent, and the pair that was frozen with it.
+
+    Raises:
+        LedgerError: as `entries_of`.
+    """
+    pair = None if epsilon is None or delta is None else (epsilon, delta)
+    return event_from_text(event), pair
 
 
 def numbered(field: str, value: object) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -32,7 +32,7 @@ from lownoise.privacy.choices import (
     named,
     reading_from_text,
 )
-from lownoise.privacy.entries import Entry, entries_of
+from lownoise.privacy.entries import Entry, entries_of, spent_of
 from lownoise.privacy.events import event_from_text
 from lownoise.privacy.readings import BasicReading, only_reading
 
@@ -229,7 +229,7 @@ class Account:
         """
         with self._transaction() as connection:
             self._budget(connection)
-            return self._entries(connection)
+            return entries_of(connection, self.dataset)
 
     def reading(self) -> str | Numbered | None:
         """Return what adds up over the account's spends: its name, or the `ln.Caps` or `ln.Aside`.
@@ -319,10 +319,13 @@ class Account:
 
     def _counted(self, connection: sqlite3.Connection) -> list[Spent]:
         """Return what counts as spent: reserved or settled."""
-        return [(e.event, e.pair) for e in self._entries(connection) if e.state != "cancelled"]
-
-    def _entries(self, connection: sqlite3.Connection) -> list[Entry]:
-        return entries_of(connection, self.dataset)
+        rows = connection.execute(
+            "SELECT event, epsilon, delta FROM spend WHERE dataset = ? AND state != 'cancelled' "
+            "ORDER BY id",
+            [self.dataset],
+        )
+        read = cache(spent_of)  # an account of a million spends has few that differ
+        return [read(*row) for row in rows]
 
     def _transaction(self, *, create: bool = False) -> AbstractContextManager[sqlite3.Connection]:
         return transaction(self.path, create=create)
@@ -341,8 +344,9 @@ class Account:
                 "dataset may hold a password or a key, and a ledger keeps it; give a name"
             )
         found = only_reading(total) if reading is None else chosen(reading, total)
-        if self.path.name == ":memory:" or (self.path.exists() and not self.path.is_file()):
-            raise LedgerError(f"ledger={self.path} keeps nothing; give the path of a file")
+        with _LEDGER.usable(self.path):
+            if self.path.name == ":memory:" or (self.path.exists() and not self.path.is_file()):
+                raise LedgerError(f"ledger={self.path} keeps nothing; give the path of a file")
         return total, found
 
     def _begin(

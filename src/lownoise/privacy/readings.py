@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
@@ -104,9 +105,9 @@ class AbstractReading(ABC):
             BudgetError: as `charge`.
         """
         found: Sums = {}
-        for event, pair in spends:
+        for (event, pair), times in Counter(spends).items():
             for name, number in self.charge(event, pair).items():
-                found[name] = found.get(name, Fraction(0)) + number
+                found[name] = found.get(name, Fraction(0)) + times * number
         return found
 
     def within(self, budget: Budget, spends: Sequence[Spent]) -> bool:
