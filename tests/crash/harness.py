@@ -308,10 +308,7 @@ def permissions(plan, tables, _root):
             folder.chmod(folder_mode)
 
             def job(folder=folder):
-                if os.getuid() == 0:  # root may do anything, so do not be root
-                    os.setgroups([])
-                    os.setgid(65534)
-                    os.setuid(65534)
+                nobody()
                 whole(plan, tables[0], folder, out=root)()
 
             said = outcome(child(job))
@@ -324,9 +321,60 @@ def permissions(plan, tables, _root):
     return {"facts": facts}
 
 
+def closed(plan, tables, _root):
+    """What a user may not look into: a folder, and what lies in a folder in it."""
+    from lownoise.cli.output import claimed
+    from lownoise.device import Keeper
+    from lownoise.privacy import Ledger, zcdp
+    from lownoise.release.release import Release
+    from lownoise.streams import Stream
+
+    def claim(path):
+        with claimed(path, ("release.json",)):
+            raise AssertionError(path)
+
+    uses = {
+        "account": lambda path: Ledger.create(path, "d", zcdp(1)),
+        "ledger": lambda path: Ledger(path, "d").remaining(),
+        "payer": lambda path: plan.release(tables[0], str(path)),
+        "release": Release.load,
+        "save": plan.release(tables[0]).save,
+        "keeper": lambda path: Keeper(path).spent("Ada"),
+        "new keeper": Keeper.create,
+        "stream": Stream.open,
+        "claim": claim,
+    }
+    root = Path(tempfile.mkdtemp(prefix="lownoise-"))
+    root.chmod(0o755)
+    try:
+        (root / "shut" / "within").mkdir(parents=True)
+        (root / "shut").chmod(0o000)
+        said = {}
+        for name, use in uses.items():
+            for path in (root / "shut" / "own", root / "shut" / "within" / "own"):
+
+                def job(use=use, path=path):
+                    nobody()
+                    use(path)
+
+                said[f"{name} {path.parent.name}"] = outcome(child(job))
+        (root / "shut").chmod(0o755)
+        return {"facts": said, "left": [own.name for own in (root / "shut").iterdir()]}
+    finally:
+        shutil.rmtree(root)
+
+
+def nobody():
+    """Be another user than root, who may do anything."""
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+
+
 def main():
     warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
-    modes = {f.__name__: f for f in (kill, vanish, disk, race, permissions)}
+    modes = {f.__name__: f for f in (kill, vanish, disk, race, permissions, closed)}
     prepared = prepare()
     for line in sys.stdin:
         mode, root = line.rstrip("\n").split(" ", 1)

@@ -139,3 +139,13 @@ def test_a_ledger_that_may_not_be_written_is_left_alone(forbidden, case):
 @pytest.mark.parametrize("case", CASES)
 def test_a_ledger_that_may_not_be_written_is_a_clear_error(forbidden, case):
     assert_one_clear_line(forbidden[case], "LedgerError: ledger=")
+
+
+def test_a_folder_that_may_not_be_looked_into_is_a_clear_error(befall, tmp_path):
+    found = befall("closed", tmp_path)
+    assert found["left"] == ["within"]
+    for name, fact in found["facts"].items():
+        field = {"release": "file=", "save": "file=", "stream": "file=", "claim": "folder="}
+        kind = field.get(name.split()[0], "ledger=" if "keeper" not in name else "keeper=")
+        assert_one_clear_line(fact, f"FileError: {kind}", f"LedgerError: {kind}")
+        assert "cannot be" in fact["said"], fact

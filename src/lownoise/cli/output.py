@@ -126,10 +126,11 @@ def claimed(
         return
     for own in (folder, *(folder / name for name in names)):
         path_of(own, "out")
-    made = not folder.exists()
+    made = False
     claims: list[Path] = []
     try:
         try:
+            made = not folder.exists()
             folder.mkdir(parents=True, exist_ok=True)
             for name in names:
                 (folder / name).open("x").close()
@@ -142,11 +143,12 @@ def claimed(
             ) from None
         yield
     finally:
-        for claim in claims:  # what was written in full is no longer empty
-            if claim.exists() and claim.stat().st_size == 0:
-                claim.unlink()
-        if made and folder.exists() and not any(folder.iterdir()):
-            folder.rmdir()
+        with suppress(OSError):  # what is left of a disk that failed is no more than empty
+            for claim in claims:  # what was written in full is no longer empty
+                if claim.exists() and claim.stat().st_size == 0:
+                    claim.unlink()
+            if made and folder.exists() and not any(folder.iterdir()):
+                folder.rmdir()
 
 
 def unused(folder: Path) -> Path:
@@ -160,14 +162,13 @@ def unused(folder: Path) -> Path:
 
 
 def unwritten(error: OSError) -> str:
-    """Return what is wrong where standard output cannot be written, and drop what it holds.
+    """Return what is wrong with a file, or with standard output, which then drops what it holds.
 
     Raises:
-        OSError: the same, where it is of a file.
         SystemExit: where whoever read standard output is gone, as `head` is.
     """
-    if error.filename is not None:
-        raise error
+    if error.filename is not None:  # where nothing else says what for
+        return f"file={error.filename} cannot be used ({error.strerror}); give another path"
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if isinstance(error, BrokenPipeError):
         sys.exit(1)

@@ -194,14 +194,18 @@ class LockedKind:
     def _unusable(self, path: Path, error: sqlite3.Error | OSError) -> LownoiseError:
         named = getattr(error, "strerror", None) or type(error).__name__
         reason = getattr(error, "sqlite_errorname", named)
-        if not path.parent.is_dir():
-            return self.error(
-                f"{self.field}={path} is in no folder that exists; make {path.parent} first"
-            )
+        with suppress(OSError):  # a folder that may not be looked into may well be there
+            if not path.parent.is_dir():
+                return self.error(
+                    f"{self.field}={path} is in no folder that exists; make {path.parent} first"
+                )
         if reason == "SQLITE_NOTADB":
             return self._foreign(path)
         if reason == "SQLITE_CORRUPT":
-            return self.error(f"{self.field}={path} is damaged or cut short; {self.restored}")
+            return self.error(  # as SQLite also says of a page that the disk does not read
+                f"{self.field}={path} is damaged or cut short, or its disk fails; try again, and "
+                f"if it stays so {self.restored}"
+            )
         if reason == "SQLITE_READONLY_ROLLBACK":  # where it is only read
             return self.error(
                 f"{self.field}={path} was being written when its program was killed; go on with it "

@@ -240,6 +240,7 @@ def drafted(path: str | PathLike[str], *, overwrite: bool | None = None) -> Iter
                 draft.flush()
                 os.fsync(draft.fileno())
                 _take_place(beside, own, overwrite=overwrite)
+                durable(own.parent)
             except BaseException:
                 beside.unlink(missing_ok=True)
                 raise
@@ -247,6 +248,16 @@ def drafted(path: str | PathLike[str], *, overwrite: bool | None = None) -> Iter
         raise FileError(
             f"file={own} cannot be written ({error.strerror}); give a folder that can be written",
         ) from None
+
+
+def durable(folder: Path) -> None:
+    """Keep the names of the files in a folder through a loss of power, where a system can."""
+    if os.name != "nt":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _take_place(draft: Path, own: Path, *, overwrite: bool | None) -> None:

@@ -69,13 +69,14 @@ def room(path: str | PathLike[str] | None, length: int, *, spare: int = 0) -> It
                     os.fsync(file.fileno())
         except OSError as error:
             raise FileError(
-                f"folder={folder} has no room for {length:,} integers ({error.strerror}); "
+                f"folder={folder} has no room for {length:,} integers ({error.strerror or error}); "
                 "give a disk that has",
             ) from None
         yield integers
     except BaseException:
-        if not (folder / DOCUMENT).exists():  # what has its document is a release, and paid for
-            _remove(folder)
+        with suppress(OSError):  # of a disk that is lost
+            if not (folder / DOCUMENT).exists():  # what has its document is a release, and paid for
+                _remove(folder)
         raise
 
 
@@ -153,11 +154,16 @@ def seal(document: Callable[[Any], str], integers: Integers, path: str | PathLik
         FileError: where it cannot be written.
     """
     text = document({"file": INTEGERS, "sha256": digest(integers)})
-    if isinstance(integers, np.memmap):
-        integers.flush()
-    with (Path(path) / INTEGERS).open("rb") as file:  # before the document says that they are there
-        os.fsync(file.fileno())
-    (Path(path) / _SPARE).unlink(missing_ok=True)  # its room is what the document takes
+    try:
+        if isinstance(integers, np.memmap):
+            integers.flush()
+        with (Path(path) / INTEGERS).open("rb") as file:  # before the document says they are there
+            os.fsync(file.fileno())
+        (Path(path) / _SPARE).unlink(missing_ok=True)  # its room is what the document takes
+    except OSError as error:
+        raise FileError(
+            f"folder={Path(path)} cannot be written ({error.strerror}); give another disk"
+        ) from None
     write(Path(path) / DOCUMENT, text)
 
 
@@ -180,12 +186,15 @@ def read_document(path: str | PathLike[str]) -> str:
     try:
         text = text_in(own)
     except (OSError, UnicodeDecodeError):
-        if (Path(path) / SEVERAL).exists():
+        folder = several = False
+        with suppress(OSError):  # which may not be looked into
+            folder, several = Path(path).is_dir(), (Path(path) / SEVERAL).exists()
+        if several:
             said = (
                 f"has releases of several questions; give one of those that {SEVERAL} names, or "
                 "read all with ln.JointRelease.load"
             )
-        elif not Path(path).is_dir():
+        elif not folder:
             raise FileError(
                 f"file={Path(path)} cannot be read; give one that save wrote, or a release's folder"
             ) from None
@@ -203,7 +212,9 @@ def read_document(path: str | PathLike[str]) -> str:
 def document_at(path: str | PathLike[str]) -> Path:
     """Return where the document of a release lies: the file, or the one in the folder."""
     own = path_of(path)
-    return own / DOCUMENT if own.is_dir() or not own.exists() else own
+    with suppress(OSError):  # of a folder that may not be looked into: nor can be what is in it
+        return own / DOCUMENT if own.is_dir() or not own.exists() else own
+    return own
 
 
 def integers_of(folder: Path, length: int, fields: dict[str, Any]) -> Integers:

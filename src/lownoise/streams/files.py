@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lownoise.errors import FileError
 from lownoise.numbers.locked import LockedKind
+from lownoise.release.codec import durable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -80,11 +81,7 @@ def publish(draft: Path, path: Path) -> None:
             path.unlink()
             raise
     try:
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        durable(path.parent)
     except OSError:
         path.unlink()
         raise
