@@ -74,8 +74,8 @@ class DevicePlan:
     def verify(self) -> LocalLoss:
         """Return what one report reveals, from the numbers that reports are drawn with.
 
-        Then nothing of what the plan's author states about privacy needs to be believed. This
-        imports interval arithmetic.
+        So the privacy statement of the plan's author need not be trusted. This imports interval
+        arithmetic.
 
         Raises:
             PlanError: where it is more than the ε and δ that the plan states.

@@ -36,14 +36,14 @@ _HALVINGS = 200
 @readable
 @dataclass(frozen=True, kw_only=True)
 class RegretBound:
-    """At least the expected regret, the mean over records of a loss above the best model's.
+    """An upper bound on the expected regret: the mean excess loss over the best fixed model.
 
     Args:
-        diameter: how far the best model is from the start.
-        width: what following the leader costs without noise.
-        noise: what the noise costs.
-        rounding: what truncating gradients to a grid costs.
-        of: which loss it is the regret of, in words.
+        diameter: the term of the distance of the best model from the start.
+        width: the term of following the leader without noise.
+        noise: the term of the noise.
+        rounding: the term of rounding gradients to a grid.
+        of: the loss that the regret refers to, in words.
     """
 
     diameter: float

@@ -48,13 +48,13 @@ class Evaluation:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Learned(Shown):
-    """What was learned.
+    """The result of training.
 
     Args:
-        plan: what was asked for, and what it guarantees.
+        plan: the plan, with its guarantee.
         model: the last model, shape (d,); with an intercept that is its last number.
-        average: the mean of all models that batches were asked with, which the risk bound is about.
-        spend: where it was paid, None where nothing was recorded.
+        average: the mean of the models at which gradients were computed; the risk bound is for it.
+        spend: the ledger entry that paid; None if nothing was recorded.
         seconds: how long `fit` took.
     """
 
@@ -66,7 +66,7 @@ class Learned(Shown):
 
     @property
     def cost(self) -> Cost | PureCost:
-        """What all models together reveal."""
+        """The cost of all models together."""
         return self.plan.cost
 
     @property
@@ -101,8 +101,8 @@ class Learned(Shown):
     def evaluate(self, X: object, y: object, *, average: bool = False) -> Evaluation:
         """Return how well the model does on public records.
 
-        What it returns is a function of those records without noise: of the records that it was
-        learned from it is not private.
+        The result is computed from these records without noise: for the training records it would
+        not be private.
 
         Args:
             X: features, as those of `fit`.

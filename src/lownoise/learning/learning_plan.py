@@ -47,13 +47,13 @@ _BYTES = 8
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningPlan(Shown):
-    """What learning will be: its rounds, noise, regret, memory and cost. Nothing has started.
+    """The plan of a training run: its rounds, noise, regret, memory and cost. Nothing has started.
 
-    Made by `lownoise.learning.plan`.
+    `lownoise.learning.plan` makes it.
 
     Args:
-        request: what was asked for.
-        stream: the plan of the stream that the gradients go through.
+        request: the arguments of the plan.
+        stream: the plan of the stream of gradient sums.
     """
 
     request: LearningRequest
@@ -61,7 +61,7 @@ class LearningPlan(Shown):
 
     @property
     def rounds(self) -> int:
-        """How many models follow the first one, n."""
+        """The number of rounds n; each makes one model."""
         return self.request.rounds
 
     @property
@@ -71,7 +71,7 @@ class LearningPlan(Shown):
 
     @property
     def cost(self) -> Cost | PureCost:
-        """What all rounds together reveal, from the final noise, rounded up."""
+        """The cost of all rounds together, from the final noise, rounded up."""
         return self.stream.cost
 
     @property
@@ -110,12 +110,12 @@ class LearningPlan(Shown):
 
     @property
     def memory(self) -> int:
-        """How many bytes of noise are kept before the first round, or between two rounds."""
+        """The bytes of noise that are stored before the first round, or between two rounds."""
         return int(self.stream.terms.mechanism.pair.numbers_kept) * self.request.dimension * _BYTES
 
     @property
     def steepest(self) -> float | None:
-        """At least the length of every gradient of the loss, None where that is not known."""
+        """An upper bound on the length of the loss's gradients, None if it is not known."""
         own = self.request
         return own.loss.lipschitz(own.radius, own.row_radius, own.target_bound)
 
@@ -151,7 +151,7 @@ class LearningPlan(Shown):
 
     @property
     def learning_rate(self) -> float:
-        """1/λ: what a step is times the sum of gradients."""
+        """1/λ: the factor of the sum of gradients in a step."""
         return (1 - self.request.momentum) / self._bound[0]
 
     @property
@@ -176,7 +176,7 @@ class LearningPlan(Shown):
 
     @property
     def regret_bound(self) -> RegretBound | None:
-        """At least the expected regret, the mean over records; None where `refusals` says why.
+        """An upper bound on the expected mean regret of a record; None if `refusals` says why.
 
         It holds for records in any order, chosen by an adversary who sees every model.
         """
@@ -184,9 +184,10 @@ class LearningPlan(Shown):
 
     @property
     def risk_bound(self) -> RegretBound | None:
-        """At least E F(average) − F(u), u any model of the ball; None where `refusals` says why.
+        """A bound on E F(average) − F(u), u any model of the ball; None if `refusals` says why.
 
-        F is the expected loss, with the regularizer, of records that are drawn alike and apart.
+        F is the expected loss, with the regularizer, of independent, identically distributed
+        records.
         """
         own, found = self.request, self.regret_bound
         if own.epochs > 1 or found is None:
@@ -198,7 +199,7 @@ class LearningPlan(Shown):
 
     @property
     def refusals(self) -> dict[str, str]:
-        """Why a bound is None, one sentence each, by the name of the bound."""
+        """The reasons why a bound is None, by the name of the bound."""
         found = {}
         if self._regret_of is None:
             found["regret_bound"] = found["risk_bound"] = (
@@ -224,7 +225,7 @@ class LearningPlan(Shown):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What privacy and the bounds rest on, one sentence each."""
+        """The assumptions of the guarantee and of the bounds, one sentence each."""
         own = self.request
         unit = (
             "the gradients of one record count as 0 wherever it takes part"
@@ -249,9 +250,9 @@ class LearningPlan(Shown):
 
         Args:
             ledger: the account that pays, once.
-            path: the file that the run lives in, with its noise. Where it exists, its run goes on
-                bit for bit, if it is of this plan: nothing is charged or drawn again. A file of the
-                same name with the ending `.average` is beside it, of what was published.
+            path: the file of the run, with its noise. If it exists and is of this plan, its run
+                continues exactly; nothing is charged or drawn again. A second file, with the ending
+                `.average`, has what was published.
 
         Raises:
             LedgerError: where the account cannot pay, or did not pay for the run in the file; then
@@ -272,14 +273,14 @@ class LearningPlan(Shown):
         path: str | PathLike[str] | None = None,
         progress: Callable[[Step], None] | None = None,
     ) -> Learned:
-        """Learn from a table: all epochs, batches in the order of the rows.
+        """Train on a table: all epochs, batches in the order of the rows.
 
         Args:
             X: features, a row a record: an array, a pandas or polars frame, or an Arrow table.
             y: targets, one a record.
             ledger: as that of `start`.
-            path: as that of `start`; where it exists, learning goes on from it.
-            progress: called after each round with what is public: the round, and the time.
+            path: as for `start`; if it exists, training continues from it.
+            progress: called after each round with the round and the time, which are public.
 
         Raises:
             TableError: where the table has not the planned rows and columns; nothing is spent.
@@ -316,8 +317,8 @@ class LearningPlan(Shown):
 
         Args:
             text: the document.
-            loss: the loss, where it is a `Loss`: functions, which no file holds.
-            largest: as that of `ln.verify`.
+            loss: the loss, if it is a `Loss`, whose functions are not in the file.
+            largest: as for `ln.verify`.
 
         Raises:
             FileError: where the text is no plan of a version that is known, or is larger.
@@ -384,33 +385,33 @@ def plan(  # noqa: PLR0913 (all but the first by name)
 ) -> LearningPlan:
     """Plan private learning: follow the regularised leader on noisy sums of clipped gradients.
 
-    Nothing is read. The model after round t minimises λ/2·|θ|² + ⟨S_t, θ⟩ + t·r(θ) over |θ| ≤
-    radius, S_t being the private sum of all mean gradients so far.
+    No data are read. The model after round t minimises λ/2·|θ|² + ⟨S_t, θ⟩ + t·r(θ) over |θ| ≤
+    radius, where S_t is the private sum of all mean gradients so far.
 
     Args:
         loss: `LeastSquares()`, `Logistic()`, `Huber(threshold)` or `Loss(value=…, gradient=…)`.
-        features: how many numbers a record has beside its target.
-        records: how many records an epoch has, which is public.
-        clip: κ, the longest gradient of a record; a longer one is shortened to it.
-        radius: R, the models' ball.
-        budget: what all models together may reveal, with everything else that is published.
-        batch: how many records a round has. The last batch of an epoch may be short; its sum is
-            divided by `batch` too, so that every record counts alike.
-        epochs: how often each record is used, always at the same place of an epoch.
-        strategy: of the stream, as that of `ln.stream`.
-        error: as that of `ln.stream`: "mean" is what the regret asks for.
-        memory: as that of `ln.stream`.
+        features: the number of features of a record, without its target.
+        records: the public number of records of an epoch.
+        clip: κ, the maximal length of a record's gradient; longer ones are shortened to it.
+        radius: R, the radius of the ball of models.
+        budget: the budget of all models together, and of everything else that is published.
+        batch: the number of records of a round. The last batch of an epoch may be short; its sum is
+            divided by `batch`, too, so that all records have the same weight.
+        epochs: how often each record is used, always at the same position of an epoch.
+        strategy: as for `ln.stream`.
+        error: as for `ln.stream`; "mean" fits the regret bound.
+        memory: as for `ln.stream`.
         relation: "add_remove": in a neighbouring run the gradients of one record count as 0.
             "substitute": they are another record's.
         regularizer: r: `Ridge(b)`, `Lasso(a)` or `ElasticNet(a, b)`; none by default.
-        momentum: γ, of the heavy ball, from 0 to below 1.
-        learning_rate: 1/λ; by default that of the least regret bound.
-        feature_radius: at least the length of a record's features; longer ones are scaled to it.
-        target_bound: at least every |target|; others are clipped to it.
+        momentum: γ of heavy-ball momentum, from 0 to below 1.
+        learning_rate: 1/λ; by default the one with the least regret bound.
+        feature_radius: a bound on the length of a record's features; longer ones are scaled to it.
+        target_bound: a bound on |target|; others are clipped to it.
         intercept: whether the model has a constant term, its last coordinate, which is in the ball
             and in r like the others.
         start: the first model, in the ball; 0 by default.
-        progress: called with a `Progress` while a strategy is solved for.
+        progress: called with a `Progress` while a strategy is optimised.
 
     Raises:
         PlanError, BudgetError: where an argument is out of range, or does not fit another.

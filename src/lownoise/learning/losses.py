@@ -247,7 +247,7 @@ class Logistic(AbstractLinearLoss):
 @readable
 @dataclass(frozen=True)
 class Huber(AbstractLinearLoss):
-    """(⟨x, θ⟩ − y)²/2 where the residual is at most a threshold, and straight beyond.
+    """(⟨x, θ⟩ − y)²/2 for residuals up to a threshold, and linear beyond.
 
     Args:
         threshold: above 0, in the unit of the target.
@@ -309,17 +309,17 @@ def _no_file(name: str, dimension: int | None = None, lipschitz: float | None = 
 class Loss(AbstractLoss):
     """Any convex loss, by its functions.
 
-    Both functions take (model, X, y), shapes (d,), (B, k) and (B,); each row of what they return
-    must be a function of the model and its own record alone. Privacy rests on that for the
-    gradient, and on nothing else that it returns: it is clipped.
+    Both functions take (model, X, y), shapes (d,), (B, k) and (B,). Each row of their results must
+    be a function of the model and its own record alone. The guarantee needs this of the gradient,
+    and nothing else, since gradients are clipped.
 
     Args:
         value: returns the loss of each record, shape (B,).
         gradient: returns the gradient of each record in the model, shape (B, d).
-        lipschitz: at least the length of every gradient over all models and records that there can
-            be; without it there is no regret bound.
-        name: what documents and messages call it; by default the name of `gradient`.
-        dimension: of a model, where it is not the number of features.
+        lipschitz: a bound on the length of every gradient, over all possible models and records;
+            without it there is no regret bound.
+        name: its name in documents and messages; by default the name of `gradient`.
+        dimension: of a model, if it is not the number of features.
 
     Raises:
         PlanError: where an argument is of no meaning.

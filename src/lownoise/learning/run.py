@@ -100,13 +100,13 @@ def asked_of(plan: LearningPlan) -> dict[str, Any]:
 
 @final
 class LearningRun:
-    """Models round by round, each private, from batches that may depend on all models before.
+    """Private training, round by round; each batch may depend on all models before.
 
-    Made by `LearningPlan.start`. It is safe to use from several threads.
+    `LearningPlan.start` makes it. It is safe to use from several threads.
 
     Args:
-        plan: what is learned, and how.
-        stream: that of the sums of clipped gradients.
+        plan: the plan of the run.
+        stream: the stream of the sums of clipped gradients.
     """
 
     def __init__(self, plan: LearningPlan, stream: Stream) -> None:

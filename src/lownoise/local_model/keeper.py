@@ -138,13 +138,13 @@ class Keeper:
         return keeper
 
     def randomize(self, plan: Plan, record: Any, *, person: str, again: bool = False) -> Report:  # noqa: ANN401
-        """Return the person's answer to a plan: the one that was told before, or a first one.
+        """Return the person's answer to a plan: the stored one, or a first one.
 
         Args:
             plan: from `lownoise.device.read`.
-            record: as `plan.randomize` takes it; not looked at where an answer is kept.
-            person: who it is; persons of different names share nothing.
-            again: draw a new answer, which costs as much as the first and takes its place.
+            record: as for `plan.randomize`; not used if an answer is stored.
+            person: the person's name; each name has its own answers.
+            again: draw a new answer, which costs as much as the first and replaces it.
 
         Raises:
             TableError: where the record has not the plan's values.
@@ -186,10 +186,10 @@ class Keeper:
         return Spent(float_up(epsilon), float_up(delta))
 
     def adopt(self) -> None:
-        """Go on with a file that was moved to another disk, or restored.
+        """Accept a file that was moved to another disk, or restored.
 
-        A copy beside its original, or an older one, does not know all answers, and would draw anew
-        what was told: say so only where this copy is the newest, and the only one in use.
+        A copy beside its original, or an older one, lacks some answers and would draw them anew.
+        Call this only if the copy is the newest and the only one in use.
 
         Raises:
             LedgerError: where the file cannot be used.

@@ -173,7 +173,7 @@ class JointPlan:
 
         Args:
             path: the folder.
-            domains: of questions whose domain is a program, which no file holds, by name.
+            domains: by name, the domains that are programs (`ln.Oracle`), which files do not hold.
 
         Raises:
             FileError: where it is no such folder, is damaged, or its plans reveal more together
@@ -319,7 +319,7 @@ class JointRelease:
 
         Args:
             path: the folder.
-            domains: of questions whose domain is a program, which no file holds, by name.
+            domains: by name, the domains that are programs (`ln.Oracle`), which files do not hold.
 
         Raises:
             FileError: where it is no such folder, is damaged, or its releases reveal more together

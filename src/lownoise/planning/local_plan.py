@@ -374,7 +374,7 @@ class LocalPlan(Shown):
 
         Args:
             text: the document.
-            domain: the set, where it is or holds an `ln.Oracle` and the proof is in the document.
+            domain: the set, if it is or contains an `ln.Oracle` and the proof is in the document.
 
         Raises:
             FileError: where the text is no local plan of a version that is known.

@@ -283,7 +283,7 @@ class Plan(AbstractPlan):
 
         Args:
             text: the document.
-            domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
+            domain: the set, if it is or contains an `ln.Oracle`, which files do not hold.
 
         Raises:
             FileError: where the text is no plan of a version that is known.

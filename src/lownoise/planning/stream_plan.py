@@ -154,7 +154,7 @@ class StreamPlan(AbstractPlan):
 
         Args:
             text: the document.
-            domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
+            domain: the set, if it is or contains an `ln.Oracle`, which files do not hold.
             largest: as that of `ln.verify`.
 
         Raises:

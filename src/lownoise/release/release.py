@@ -412,7 +412,7 @@ class Release(Guaranteed):
 
         Args:
             text: the document.
-            domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
+            domain: the set, if it is or contains an `ln.Oracle`, which files do not hold.
 
         Raises:
             FileError: where the text is no release of a version that is known.

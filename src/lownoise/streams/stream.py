@@ -108,7 +108,7 @@ class Stream(Banded):
 
         Args:
             state: what `state` returned.
-            domain: the set, where it is or holds an `ln.Oracle`: a program, which no state holds.
+            domain: the set, if it is or contains an `ln.Oracle`, which states do not hold.
 
         Raises:
             FileError: where it is damaged, of another version, or no state.
@@ -143,7 +143,7 @@ class Stream(Banded):
 
         Args:
             path: what `ln.stream` was given.
-            domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
+            domain: the set, if it is or contains an `ln.Oracle`, which files do not hold.
             ledger: the account that paid, where its ledger has been moved; otherwise it is found.
 
         Raises:
