@@ -6,10 +6,9 @@ the norm. With `counts`: of plans of counts to their Laplace noise, and of count
 several rows to geometric noise. With `speed`: how many vectors
 of integers are drawn a second, of one number and around a ball. With `costs`: what staircases and
 K-norm noise cost an account that adds up ρ or μ², around a ball and a box. With `streams`: what
-running sums of values 0 and 1 have with geometric noise over what they have with Laplace noise, and
-what those of one number would have if the sums of their trees had staircases, which they have not,
-at the shares of ε that Laplace noise has. With `intervals`: how long
-one of an answer takes.
+running sums have with geometric noise over what they have with Laplace noise, of values 0 and 1,
+the same of staircases and values from 0 to 1, and the seconds of processor time that planning
+these takes the first time. With `intervals`: how long one of an answer takes.
 """
 
 from __future__ import annotations
@@ -25,18 +24,17 @@ import lownoise as ln
 from lownoise.certificate.staircase import least_first, least_square_down, staircase_ratio
 from lownoise.noise import KNormNoise, StaircaseNoise
 from lownoise.noise.pure import ellipsoid_norm
-from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SystemRandomness
-from lownoise.planning.pure_streams import PURE_STRATEGIES
 from lownoise.samplers.steps import StepRadius
 from lownoise.sets.bodies import ImageBody
 from lownoise.sets.norms import ImageNorm
 from lownoise.sets.unit_balls import NormBall
-from lownoise.streams import TreeSums
+from lownoise.solvers.streams.trees import best_tree, best_widths
 
 if TYPE_CHECKING:
     from lownoise.planning.ask import Question
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.domains import AbstractDomain
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
 SIZES = (1, 2, 3, 4, 6, 8, 16, 32)
@@ -149,54 +147,48 @@ ROUNDS = (16, 64, 256, 1024, 4096)
 STREAM_HEAD = ("rounds", "levels", *COUNT_HEAD[1:])
 
 
-def streams() -> list[list[str]]:
-    """Return mean variances of running sums of 0 and 1 over those with Laplace noise, and levels.
+def streams(mechanism: str, domain: AbstractDomain) -> list[list[str]]:
+    """Return mean variances of running sums over those with Laplace noise, and levels.
 
-    A row a length; geometric noise has the levels that are best for it.
+    A row a length, Laplace noise's levels first; the noise has the levels that are best for it.
     """
     found = []
     for rounds in ROUNDS:
         cells = []
         for epsilon in EPSILONS:
-            whole, real = (
+            own, real = (
                 ln.stream(
-                    ln.Prefix(rounds),
-                    budget=ln.pure_dp(epsilon),
-                    domain=ln.Points([[0.0], [1.0]]),
-                    mechanism=mechanism,
+                    ln.Prefix(rounds), budget=ln.pure_dp(epsilon), domain=domain, mechanism=noise
                 )
-                for mechanism in ("geometric", "laplace")
+                for noise in (mechanism, "laplace")
             )
-            levels = len(whole.terms.mechanism.pair.levels)
-            cells.append(f"{(whole.error / real.error) ** 2:.4f} ({levels})")
+            levels = len(own.terms.mechanism.pair.levels)
+            cells.append(f"{(own.error / real.error) ** 2:.4f} ({levels})")
         found.append([str(rounds), str(len(real.terms.mechanism.pair.levels)), *cells])
     return found
 
 
-def stairs() -> list[list[str]]:
-    """Return mean variances over those with Laplace noise, had all sums staircases instead."""
+def planning() -> list[list[str]]:
+    """Return seconds of processor time that a stream with staircases takes to plan at first."""
     found = []
     for rounds in ROUNDS:
-        workload = ln.Prefix(rounds)
-        tree = PURE_STRATEGIES["tree"].make(workload, "mean")
-        assert isinstance(tree, TreeSums)  # by its name
-        shares = 1 / tree.widths / np.sum(1 / tree.widths)
         cells = []
         for epsilon in EPSILONS:
-            parts = [staircase_ratio(1, own) for own in (epsilon * shares).tolist()]
-            widths = frozen(tree.widths * np.sqrt(np.minimum(parts, 1.0)))
-            own = TreeSums(workload, tree.arities, widths)
-            cells.append(f"{own.mean_variance / tree.mean_variance:.4f}")
-        found.append([str(rounds), str(shares.size), *cells])
+            best_tree.cache_clear()
+            best_widths.cache_clear()
+            start = time.process_time()
+            ln.stream(ln.Prefix(rounds), budget=ln.pure_dp(epsilon), mechanism="staircase")
+            cells.append(f"{time.process_time() - start:.2f}")
+        found.append([str(rounds), "", *cells])
     return found
 
 
 def intervals() -> list[list[str]]:
-    """Return milliseconds of processor time that an interval takes, of whole and of real noise."""
+    """Return milliseconds of processor time that an interval takes, of each noise."""
     found = []
     for rounds in (256, 1024, 4096, 10_000):
         cells = []
-        for mechanism in ("geometric", "laplace"):
+        for mechanism in ("geometric", "staircase", "laplace"):
             stream = ln.stream(
                 ln.Prefix(rounds),
                 budget=ln.pure_dp(4.0),
@@ -220,9 +212,11 @@ def main(asked: list[str]) -> int:
     elif asked == ["speed"]:
         tables = [(("d", "K-norm", "staircase"), speed())]
     elif asked == ["streams"]:
-        tables = [(STREAM_HEAD, streams()), (STREAM_HEAD, stairs())]
+        tables = [(STREAM_HEAD, planning())]
+        tables += [(STREAM_HEAD, streams("geometric", ln.Points([[0.0], [1.0]])))]
+        tables += [(STREAM_HEAD, streams("staircase", ln.Box([0.0], [1.0])))]
     elif asked == ["intervals"]:
-        tables = [(("rounds", "geometric", "laplace"), intervals())]
+        tables = [(("rounds", "geometric", "staircase", "laplace"), intervals())]
     elif asked == ["costs"]:
         tables = [(("d", *("rho", "mu", "rho ×", "mu² ×") * 2), costs())]
     else:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from lownoise.noise.abstract import Loss
     from lownoise.noise.independent import AbstractIndependentNoise
+    from lownoise.noise.lattice import Stairs
     from lownoise.noise.marginals import AbstractLayout, Space, Sums
     from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Integers, Vector
@@ -53,7 +54,7 @@ class Parts:
         counts: how many are of each kind, shape (k,).
     """
 
-    law: type[AbstractIndependentNoise]
+    law: type[AbstractIndependentNoise | Stairs]
     weights: Vector
     scales: Vector
     counts: Vector

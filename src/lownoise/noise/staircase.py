@@ -104,9 +104,20 @@ class StaircaseNoise(AbstractNormNoise):
         """E r²."""
         return self.steps.mean(2.0)
 
+    def revealed(self, changes: AbstractBody) -> float:
+        """Return at least ε of such changes where points are exactly uniform: whole steps of it."""
+        shift = self._shift(changes)
+        return fraction_up(self._steps_of(shift)) if math.isfinite(shift) else shift
+
+    def _shift(self, changes: AbstractBody) -> float:
+        return quotient_up(self.gauge.sensitivity_up(changes), self.scale)
+
+    def _steps_of(self, shift: float) -> Fraction:
+        return math.ceil(shift) * Fraction(self.epsilon)
+
     def loss(self, changes: AbstractBody) -> Loss:
         """Return what integers reveal that one neighbour moves by points of `changes`."""
-        shift = quotient_up(self.gauge.sensitivity_up(changes), self.scale)
+        shift = self._shift(changes)
         if not math.isfinite(shift):
             return Loss(math.inf)
         if shift <= 1:
@@ -116,7 +127,7 @@ class StaircaseNoise(AbstractNormNoise):
             )
             own = Loss(self.epsilon if shift else 0.0, 0.0, rho, mu)
         else:
-            whole = math.ceil(shift) * Fraction(self.epsilon)
+            whole = self._steps_of(shift)
             rho, mu = map(fraction_up, (pure_curve.rho_up(whole), pure_curve.mu_up(whole)))
             own = Loss(fraction_up(whole), 0.0, rho, mu)
         return sampling_loss(own, self.gauge.uniform)

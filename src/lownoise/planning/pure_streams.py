@@ -12,7 +12,7 @@ import numpy as np
 
 from lownoise.errors import PlanError, quoted
 from lownoise.noise.independent import GeometricNoise, LaplaceNoise
-from lownoise.noise.lattice import LatticeNoise, Shared
+from lownoise.noise.lattice import LatticeNoise, Shared, Stairs, SteppedNoise
 from lownoise.noise.mechanism import covering, spared
 from lownoise.noise.totals import AbstractTotals
 from lownoise.numbers.arrays import frozen
@@ -25,6 +25,7 @@ from lownoise.questions import Prefix
 from lownoise.questions.streams import Running
 from lownoise.release.guarantees import allowed
 from lownoise.release.terms import Terms
+from lownoise.samplers.steps import LEAST_EPSILON, MOST_EPSILON
 from lownoise.sensitivity.patterns import fitting
 from lownoise.solvers.streams import square_root
 from lownoise.solvers.streams.trees import best_tree
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.streams import AbstractSums, StreamEvidence
 
-GEOMETRIC = "geometric"
+GEOMETRIC, STAIRCASE = "geometric", "staircase"
 _LEAST_OF_STEP = 2.0**-20  # of ε: below it whole numbers are as good as real ones
 _MOST_OF_STEP = 32.0  # of ε: beyond it noise is nearly always none, and more is not spent
 _SAME = 1 + 1e-6
@@ -64,8 +65,8 @@ class PureStrategy:
     """One way to choose sums of rounds.
 
     Args:
-        make: returns them, for a workload, an error, "mean" or "max", and the law of whole numbers,
-            where the noise is of one.
+        make: returns them, for a workload, an error, "mean" or "max", and the law of whole numbers
+            or of staircases, where the noise is of one.
         description: what they are, in a few words.
     """
 
@@ -119,7 +120,8 @@ def _square_root(
 ) -> AbstractSums:
     if law is not None:
         raise PlanError(
-            'strategy="square_root" has sums of parts of rounds, which are not whole; use "tree"'
+            'strategy="square_root" has sums of parts of rounds, which are not whole steps; '
+            'use "tree"'
         )
     if not workload.toeplitz or abs(workload.first_column(1)[0] - 1) > _ROUNDED:
         raise PlanError(
@@ -148,10 +150,10 @@ def squared_error(sums: AbstractSums, error: str, law: Shared | None = None) -> 
     Args:
         sums: of rounds.
         error: "mean" or "max".
-        law: of whole numbers; then the error of those, for its ε.
+        law: of whole numbers or staircases; then the error of those, for its ε.
     """
     if law is not None:
-        assert isinstance(sums, TreeSums)  # noqa: S101 (others have no whole numbers)
+        assert isinstance(sums, TreeSums)  # noqa: S101 (others have none)
         sums = sums.with_deviations(law.deviations(sums.widths))
     own = sums.mean_variance if error == "mean" else sums.largest_variance
     if law is not None:
@@ -227,12 +229,17 @@ def pure_streams(
     def stepped() -> StreamPlan:
         return made(GEOMETRIC, *_on_lattice(request, question, totals, extent, epsilon))
 
+    def stairs() -> StreamPlan:
+        return made(STAIRCASE, *_in_steps(request, question, totals, extent, epsilon))
+
     found: dict[str, Callable[[], StreamPlan]] = {
         noise: partial(planned, noise) for noise in builders
     }
     most = _step_rate(totals, epsilon)
     if request.mechanism == GEOMETRIC or (most is not None and is_worth_lattice(most)):
         found[GEOMETRIC] = stepped
+    if request.mechanism == STAIRCASE:
+        found[STAIRCASE] = stairs
     return found
 
 
@@ -299,6 +306,38 @@ def _on_lattice(
     return mechanism, epsilon if most * times >= rate else epsilon * (most * times / rate)
 
 
+def _in_steps(
+    request: StreamRequest, question: Mean, near: MeanTotals, extent: Vector, epsilon: float
+) -> tuple[PureStreamMechanism, float]:
+    """Return the mechanism with staircases as wide as the longest change; else as `_on_lattice`.
+
+    Raises:
+        PlanError: where a value has several numbers, or ε is too small for a staircase.
+    """
+    if extent.size != 1:
+        raise PlanError("a value has several numbers; leave the mechanism out")
+    times = fitting(request.participation, request.workload.rounds)
+    most = min(epsilon / times, MOST_EPSILON)
+    if most < LEAST_EPSILON:
+        raise PlanError(f"{epsilon / times:.4g} of ε is too little for steps; use laplace")
+    name, reason, sums = _chosen(request, Shared(most, Stairs))
+    assert isinstance(sums, TreeSums)  # noqa: S101 (others have no staircases)
+    alone = SteppedNoise.hiding(round_codes(near), most)
+    wide = near.query.coding.step * np.sqrt(alone.covariance())
+    fitted = sums.with_deviations(alone.growth(sums.widths))
+    step = steps_of(request.workload, extent, wide, wide, fitted)
+    totals = round_totals(question, request.relation, near.coordinates, frozen(step), None)
+    mechanism = PureStreamMechanism(
+        totals=totals,
+        pair=fitted,
+        noise=SteppedNoise.hiding(round_codes(totals), most),
+        strategy=name,
+        reason=reason,
+        participation=request.participation,
+    )
+    return mechanism, min(epsilon, most * times)
+
+
 def _same(setting: Setting) -> AdditiveMechanism:
     raise PlanError("of one number it is Laplace noise")
 
@@ -309,7 +348,7 @@ def _covering(mechanism: PureStreamMechanism, epsilon: float) -> PureStreamMecha
 
 
 def _chosen(request: StreamRequest, law: Shared | None = None) -> tuple[str, str, AbstractSums]:
-    """Return the strategy's name, why it was chosen, and its sums: for whole numbers, of a law."""
+    """Return the strategy's name, why it was chosen, and its sums: where given, for a law."""
     workload, asked = request.workload, request.strategy
     if request.memory is not None:
         raise PlanError(f"memory={quoted(request.memory)} is for Gaussian noise; leave it out")

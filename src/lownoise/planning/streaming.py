@@ -114,9 +114,10 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         separation: b, the distance between these rounds.
         pattern: "spaced", exactly b rounds apart; "separated", at least b; "any", any k rounds. By
             default "any" if b is 1, else "separated".
-        mechanism: the noise: "gaussian", "laplace", "k_norm" or, for values in `ln.Points`,
-            "geometric", which is integer noise. By default all that the budget allows are compared,
-            and the one with the least error is used.
+        mechanism: the noise: "gaussian", "laplace" or "k_norm"; for values in `ln.Points`
+            "geometric", which is integer noise; for values of one number "staircase". By default
+            all but "staircase" that the budget allows are compared, and the one with the least
+            error is used.
         ledger: the account that pays, once for all rounds.
         path: the file of the stream, with its noise. Every batch is on disk before its answers are
             returned. If the file exists and holds the same stream, that stream continues; nothing

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lownoise.noise.coordinates import LAPLACE
 from lownoise.noise.independent import GeometricNoise, LaplaceNoise
+from lownoise.noise.lattice import Stairs, SteppedNoise
 from lownoise.noise.marginal_noise import Parts
 from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
@@ -30,6 +31,7 @@ _BLOCK, _NODES, _SMALL = 24, 4000, 36.0  # points at once, and at most; a logari
 _PART = 1e-3  # of what is left, for a second derivative
 _SLOWEST, _RATES = 1e-6, 400  # of the rates of Chernoff's bound, as parts of the greatest
 _SIDE = 200  # of the square that the points for whole numbers are, 40,000
+_LEAST = 1e-300  # beside what may be 0
 _NOTHING = -45.0  # the logarithm of terms that are left out
 _NARROWED, _PARTS = 10, 17  # times, and into how many, what holds the quantile is cut
 _LITTLE = 1e-10  # of a chance: what lies beyond the grid's period
@@ -109,8 +111,13 @@ def coordinate_quantile(law: CoordinateLaw, scales: Vector, counts: Vector, leve
     return t * deviation * (1 + _OFF)
 
 
-def geometric_quantile(weights: Vector, scales: Vector, counts: Vector, level: float) -> float:
+def geometric_quantile(
+    weights: Vector, scales: Vector, counts: Vector, level: float, law: type = GeometricNoise
+) -> float:
     """Return t with |Σ w·z| ≤ t with chance `level`, z whole numbers of chances ∝ e^{−|z|/b}.
+
+    Or z of staircases of ε = 1/b: those are such whole numbers and independent ones between, whose
+    φ are p·sin(uγ)/uγ + (1 − p)·sin(u(1 − γ))/u(1 − γ), of any sign (`Stairs.between`).
 
     φ(u) = Π (1 + v(1 − cos wu))^{−n}, v the variance, does not fall. So to X = Σ w·z a sum η of
     eight uniform numbers is added, r at most: P(|X| > t) ≤ P(|X + η| > t − r), and that is
@@ -123,6 +130,7 @@ def geometric_quantile(weights: Vector, scales: Vector, counts: Vector, level: f
         scales: b of each kind, shape (k,).
         counts: how many are of each kind, shape (k,).
         level: between 0 and 1.
+        law: `GeometricNoise`, or `Stairs`.
 
     Raises:
         PlanError: where `level` is not between 0 and 1.
@@ -136,30 +144,36 @@ def geometric_quantile(weights: Vector, scales: Vector, counts: Vector, level: f
         >>> 1.96 < many / deviation < 1.99  # nearly normal
         True
     """
-    outside = 1 - checked_level(level)
+    outside, whole = 1 - checked_level(level), law is GeometricNoise
     if counts.sum() == 1:
-        return float(weights[0] * GeometricNoise(scales).far(outside)[0])
+        alone = GeometricNoise(scales) if whole else SteppedNoise.least(1.0, 1 / float(scales[0]))
+        return float(weights[0] * alone.far(outside)[0])
     own = GeometricNoise.variances(scales)
     # none of them is other than 0
     zeros = float(counts @ (np.log(-np.expm1(-1 / scales)) - np.log1p(np.exp(-1 / scales))))
-    if math.exp(zeros) >= level:
+    if whole and math.exp(zeros) >= level:
         return 0.0
-    deviation = math.sqrt(float(np.sum(counts * np.square(weights) * own)))
+    strays = own if whole else 1 / Stairs.precision(1 / scales)[0]
+    deviation = math.sqrt(float(np.sum(counts * np.square(weights) * strays)))
     w = weights / deviation
-    parts = Parts(GeometricNoise, w, scales, counts)
+    parts = Parts(law, w, scales, counts)
     bound = sum_bound(parts, outside)
     if outside * (1 - _OFF) <= _LEFT:
         return bound * deviation
     farthest = sum_bound(parts, outside * _LITTLE)
     step = math.pi / (farthest * (1 + 1 / _ALIASED))
     blur = _SMOOTHED * _LAST / (_SIDE**2 * step)
-    logs, rows = _smoothed().copy(), np.arange(_SIDE)
+    logs, rows, signs = _smoothed().copy(), np.arange(_SIDE), np.ones((_SIDE, _SIDE))
     for i in np.argsort(-counts * own):  # what leaves little comes first: of that no more is asked
         sines = _sines(step * w[i : i + 1] / 2, rows)
         logs -= float(counts[i]) * np.log1p(2 * float(own[i]) * np.square(sines))
+        if not whole:
+            left = _between(step * w[i : i + 1], scales[i : i + 1], rows)
+            logs += float(counts[i]) * np.log(np.abs(left) + _LEAST)
+            signs *= np.where((left < 0) & (counts[i] % 2 == 1), -1.0, 1.0)
         kept = np.max(logs, axis=1) > _NOTHING
-        logs, rows = logs[kept], rows[kept]
-    terms = np.exp(logs) / (_SIDE * rows[:, None] + np.arange(_SIDE) + 0.5) * (2 / math.pi)
+        logs, rows, signs = logs[kept], rows[kept], signs[kept]
+    terms = signs * np.exp(logs) / _places(rows) * (2 / math.pi)
     low, wide, asked = 0.0, farthest, outside * (1 - _OFF) - _LEFT
     for _ in range(_NARROWED):
         cuts = low + wide * np.arange(1, _PARTS) / _PARTS
@@ -172,8 +186,27 @@ def geometric_quantile(weights: Vector, scales: Vector, counts: Vector, level: f
 def _smoothed() -> Vector:
     """Return the logarithms of what eight uniform numbers leave of each term: a square."""
     angles = (np.arange(_SIDE**2) + 0.5) * (_LAST / _SIDE**2 / math.pi)
-    found = _SMOOTHED * np.log(np.abs(np.sinc(angles)) + 1e-300)
+    found = _SMOOTHED * np.log(np.abs(np.sinc(angles)) + _LEAST)
     return frozen(found.reshape(_SIDE, _SIDE))
+
+
+def _places(rows: Integers) -> Vector:
+    """Return k + ½ of the square's rows, shape (rows, side)."""
+    return np.asarray(_SIDE * rows[:, None] + np.arange(_SIDE) + 0.5)
+
+
+def _between(angle: Vector, scale: Vector, rows: Integers) -> Vector:
+    """Return what the numbers between whole ones leave of each term of a staircase's, one kind.
+
+    Args:
+        angle: of the first row, for a multiple, shape (1,).
+        scale: b, shape (1,).
+        rows: as of `_sines`.
+    """
+    first, chance = Stairs.between(1 / scale)
+    found = chance / first * _sines(angle * first, rows)
+    found += (1 - chance) / (1 - first) * _sines(angle * (1 - first), rows)
+    return np.asarray(found / (angle * _places(rows)))
 
 
 def _sines(angles: Vector, rows: Integers, terms: Vector | None = None) -> Vector:
@@ -198,15 +231,26 @@ _QUANTILES: dict[type, Callable[[Vector, Vector, Vector, float], float]] = {
         LAPLACE, weights * scales, counts, level
     ),
     GeometricNoise: geometric_quantile,
+    Stairs: partial(geometric_quantile, law=Stairs),
 }
 
 
-# v(cosh ux − 1) of a number, for ux: E e^{uX} = 1/(1 − that) of either law
+def _whole_rise(scales: Vector, x: Vector) -> Vector:
+    """Return ln E e^{xX} of geometric numbers: −ln(1 − v(cosh x − 1)), v the variance."""
+    return -np.log1p(-2 * GeometricNoise.variances(scales) * np.square(np.sinh(x / 2)))
+
+
+def _stairs_rise(scales: Vector, x: Vector) -> Vector:
+    """Return that of staircases: of whole numbers, and of what is between these."""
+    first, chance = Stairs.between(1 / scales)
+    parts = ((chance, first), (1 - chance, 1 - first))
+    return _whole_rise(scales, x) + np.log(sum(p * np.sinh(x * g) / (x * g) for p, g in parts))
+
+
 _RISES: dict[type, Callable[[Vector, Vector], Vector]] = {
-    LaplaceNoise: lambda scales, x: np.square(scales * x),
-    GeometricNoise: lambda scales, x: (
-        2 * GeometricNoise.variances(scales) * np.square(np.sinh(x / 2))
-    ),
+    LaplaceNoise: lambda scales, x: -np.log1p(-np.square(scales * x)),
+    GeometricNoise: _whole_rise,
+    Stairs: _stairs_rise,
 }
 
 
@@ -229,7 +273,7 @@ def sum_bound(parts: Parts, outside: float) -> float:
         return 0.0
     steepest = float(np.min(1 / (parts.scales * parts.weights))) * (1 - _OFF)
     rates = np.geomspace(_SLOWEST, 1.0, _RATES)[:, None] * steepest
-    logs = -np.log1p(-_RISES[parts.law](parts.scales, rates * parts.weights)) @ parts.counts
+    logs = _RISES[parts.law](parts.scales, rates * parts.weights) @ parts.counts
     return float(np.min((logs - math.log(outside / 2)) / rates[:, 0])) * (1 + _OFF)
 
 

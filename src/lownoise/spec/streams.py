@@ -59,7 +59,7 @@ class StreamSpec(Strict):
     participations: _Positive = 1
     separation: _Positive = 1
     pattern: Literal["spaced", "separated", "any"] | None = None
-    mechanism: Literal["gaussian", "laplace", "k_norm", "geometric"] | None = None
+    mechanism: Literal["gaussian", "laplace", "k_norm", "geometric", "staircase"] | None = None
     relation: Literal["substitute", "add_remove"] | None = None
     changes: DeclaredDomain = None
     domain: DeclaredDomain = None

@@ -11,7 +11,8 @@ import numpy as np
 from lownoise.errors import FileError, counted, quoted
 from lownoise.kinds import expect, numbers, whole_numbers
 from lownoise.noise.independent import GeometricNoise
-from lownoise.noise.lattice import LatticeNoise
+from lownoise.noise.lattice import LatticeNoise, SteppedNoise
+from lownoise.noise.staircase import StaircaseNoise
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import QUESTIONS
 from lownoise.questions.streams import LARGEST_DENSE, Running
@@ -92,6 +93,7 @@ def _noise_to_dict(
     assert isinstance(mechanism, PureStreamMechanism)  # noqa: S101 (there are two)
     noise = mechanism.noise
     added = noise.multiples if isinstance(noise, LatticeNoise) else noise
+    added = noise.own if isinstance(noise, SteppedNoise) else added
     return {
         "mechanism": name,
         "pair": SUMS.write(mechanism.pair),
@@ -197,6 +199,10 @@ def _mechanism(
         if totals.apart is None or not isinstance(added, GeometricNoise):
             raise FileError("noise in whole numbers is for listed values, all of which move")
         added = LatticeNoise(added, totals.apart)
+    if name == "staircase":  # its ε is what levels share
+        if not isinstance(added, StaircaseNoise):
+            raise FileError("a staircase of a stream is of one number, which moves")
+        added = SteppedNoise(added)
     return PureStreamMechanism(
         totals=totals,
         pair=SUMS.read(fields["pair"], workload),

@@ -6,7 +6,8 @@ width of its level; E(noise) is added to the values' integer codes, and what is 
 of codes with their noise alone. So nothing is rounded that a cover would have to hide: ε is that
 of the sums, exactly, and all arithmetic is of whole numbers modulo 2^64. Where codes are those of a
 list of values, a sum of them moves by whole multiples of what they are apart by, and may have
-noise in such multiples (`noise.lattice`): on sums that are whole numbers of rounds.
+noise in such multiples (`noise.lattice`): on sums that are whole numbers of rounds. So may sums of
+any one number, in staircases whose steps are as wide as the longest change, at every level.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.abstract import Loss, sum_up
 from lownoise.noise.coordinates import log_concave_moment
 from lownoise.noise.independent import GeometricNoise, LaplaceNoise
-from lownoise.noise.lattice import LatticeNoise
+from lownoise.noise.lattice import LatticeNoise, SteppedNoise
 from lownoise.noise.marginal_noise import Parts
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.pure import KNormNoise
@@ -52,8 +53,10 @@ if TYPE_CHECKING:
     from lownoise.streams.sums import AbstractSums
 
 OF_ANY = ("laplace", "k_norm")  # the noises that sums of a stream can have, whatever its values
-MECHANISMS = (*OF_ANY, "geometric")  # and of listed ones
-_KINDS = (LaplaceNoise, KNormNoise, PartialNoise, LatticeNoise)
+# and of listed ones, and of one number
+MECHANISMS = (*OF_ANY, "geometric", "staircase")
+_OF_MULTIPLES = (LatticeNoise, SteppedNoise)  # of which a change costs whole steps
+_LINEAR = (LaplaceNoise, KNormNoise)  # of which a part of a change costs that part
 _WIDEST = 4  # rounds whose intervals are looked at
 _LIKELY = 0.5  # a chance outside that any draws tell of
 _MOST_KNOWN = 20_000  # rounds, whose sums' weights are looked at one round after the other
@@ -91,13 +94,17 @@ class PureStreamMechanism(AbstractStreamMechanism):
     def __post_init__(self) -> None:
         if self.noise.dimension != self.coding.step.size:
             raise PlanError("stream has noise of another number of coordinates; plan again")
-        if not isinstance(self.noise, _KINDS):
-            raise PlanError(f"noise={type(self.noise).__name__} is of no stream; use laplace")
+        part = self.noise if isinstance(self.noise, PartialNoise) else None
+        own = self.noise if part is None else part.inner
+        if not isinstance(own, (*_LINEAR, *(_OF_MULTIPLES if part is None else (type(None),)))):
+            raise PlanError(f"noise={type(own).__name__} is of no stream; use laplace")
         tree = isinstance(self.pair, TreeSums)  # sums of rounds, and not of parts of them
         if isinstance(self.noise, LatticeNoise):
             apart = self.totals.apart
             if not tree or apart is None or np.any(apart % self.noise.spacing):
                 raise PlanError("noise in whole numbers is finer than sums move; use laplace")
+        if isinstance(self.noise, SteppedNoise) and not tree:
+            raise PlanError("a staircase hides sums of whole rounds alone; use laplace")
         if isinstance(self.pair, TreeSums):
             growth = self.noise.growth(self.pair.widths)
             object.__setattr__(self, "pair", self.pair.with_deviations(growth))
@@ -204,9 +211,9 @@ class PureStreamMechanism(AbstractStreamMechanism):
         """
         if self.workload.rounds > _MOST_KNOWN:
             return None
-        if isinstance(self.noise, LatticeNoise):
-            law = partial(self._of_multiples, float(self.noise.multiples.scales[0]))
-            return law, np.abs(self.answer_rows) * self.noise.spacing
+        if isinstance(self.noise, _OF_MULTIPLES):
+            every = np.asarray(np.abs(self.answer_rows) * self.noise.spacing, dtype=np.float64)
+            return partial(self._of_multiples, self.noise), every
         own = self.noise.coordinates
         rows = [own.weighted(row) for row in self.answer_rows] if own else []
         if own is None or any(row is None for row in rows):
@@ -223,8 +230,10 @@ class PureStreamMechanism(AbstractStreamMechanism):
         scales = np.outer(factors, sizes).ravel() if factors.size > 1 else sizes
         return coordinate_quantile(law, scales, np.tile(counts, factors.size), level)
 
-    def _of_multiples(self, scale: float, level: float, t: int, factors: Vector) -> float:
-        """Return the same where it is a sum of whole numbers with weights.
+    def _of_multiples(
+        self, noise: LatticeNoise | SteppedNoise, level: float, t: int, factors: Vector
+    ) -> float:
+        """Return the same where it is a sum of whole numbers with weights, or of staircases.
 
         Weights that differ by a part in 2^30 are taken for one; what that takes the sum off by is
         added, as no number is beyond `far` but with a chance of 2^-30 of what is outside.
@@ -234,16 +243,17 @@ class PureStreamMechanism(AbstractStreamMechanism):
             parts, powers = np.frexp(np.abs(own[own != 0]))
             sizes = np.ldexp(np.ceil(parts * _ALIKE) / _ALIKE, powers)
             sizes, counts = np.unique(sizes, return_counts=True)
-            kinds.append((sizes, np.full(sizes.size, scale * width), counts))
+            kinds.append((sizes, np.full(sizes.size, noise.scale * width), counts))
         sizes, scales, counts = map(np.concatenate, zip(*kinds, strict=True))
         many, outside = factors.size, (1 - level) * _RARE
         parts = Parts(
-            GeometricNoise,
+            noise.law,
             np.outer(factors, sizes).ravel(),
             np.tile(scales, many),
             np.tile(counts, many).astype(np.float64),
         )
         far = GeometricNoise(scales).far(outside / max(float(counts.sum()) * many, 1.0))
+        far = far + noise.apart
         off = float(factors.sum() * np.sum(counts * sizes * far)) * 2 / _ALIKE
         nearly = 1 - (1 - level) * (1 - 2 * _RARE)
         return sum_quantile(parts, min(nearly, 1 - _LEAST)) + off
@@ -261,10 +271,10 @@ class PureStreamMechanism(AbstractStreamMechanism):
 
     def _moment(self, order: float) -> float:
         """Return at least (E|X|^q)^{1/q}/σ of every answer's noise X."""
-        if not isinstance(self.noise, LatticeNoise):
+        if not isinstance(self.noise, _OF_MULTIPLES):
             return log_concave_moment(order)
-        scales = [self.noise.multiples.scales[0] * width for _, width in self.pair.levels]
-        return GeometricNoise.moment_of(np.array(scales), order)
+        scales = self.noise.scale * np.array([width for _, width in self.pair.levels])
+        return self.noise.law.moment_of(scales, order)
 
     def _far(self, outside: float) -> float:
         """Return how many deviations any answer strays beyond but with a chance, without draws."""
