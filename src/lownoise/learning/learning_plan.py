@@ -186,8 +186,7 @@ class LearningPlan(Shown):
     def risk_bound(self) -> RegretBound | None:
         """A bound on E F(average) − F(u), u any model of the ball; None if `refusals` says why.
 
-        F is the expected loss, with the regularizer, of independent, identically distributed
-        records.
+        F is the expected loss, with the regularizer, of i.i.d. records.
         """
         own, found = self.request, self.regret_bound
         if own.epochs > 1 or found is None:
