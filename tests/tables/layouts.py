@@ -66,7 +66,12 @@ def product_plan(relation="add_remove", ordered=None, order=2.0, **asked):
     return made
 
 
-PLANS = {"ordered": ordered_plan, "product": product_plan}
+def residual_plan(relation="add_remove", ordered=None, **more):
+    """Return a plan of `SIZES` without an order, whatever is asked of others."""
+    return ordered_plan(relation, {}, **more)
+
+
+PLANS = {"ordered": ordered_plan, "product": product_plan, "residual": residual_plan}
 
 
 def exact(made, *names, rows=ROWS):
