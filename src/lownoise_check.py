@@ -480,9 +480,10 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             false("noise.pivots do not rise")
         if self.kind == "lower":
             self.rows = [numbers(question[name], f"question.{name}", d) for name in ("lower", "upper")]
-            inside = all(a <= v <= b for a, v, b in each(self.rows[0], self.center, self.rows[1]))
+            stands = numbers(question["missing"], "question.missing", d)  # in for what is missing, as it is
+            inside = all(a <= min(v, x) <= max(v, x) <= b for a, v, x, b in each(self.rows[0], self.center, stands, self.rows[1]))
             if not inside:
-                false("question.center is not between lower and upper")
+                false("question.center, or missing, is not between lower and upper")
         elif self.kind == "points":
             fits = len(question["points"]) ** 2 * (d + 30) <= 16 * WORK
             self.rows = table(question["points"] if fits else undecided("too many points"), "question.points", -1, d)

@@ -50,6 +50,22 @@ def test_errors_that_a_coarse_grid_adds_are_not_left_unsaid(name):
     assert not ln.verify(coarse(FILES[name](), 24))
 
 
+BOXES = ["box", "sums over a box", "totals", "means by groups", "totals by groups"]
+
+
+@pytest.mark.parametrize("name", [*BOXES, "means under ε"])
+def test_what_stands_in_for_missing_values_of_a_box_is_in_it(name):
+    """It is coded as it is: rows that lack a value would move sums beyond what noise hides."""
+    document = json.loads(FILES[name]())
+    question = document["terms"]["question"]
+    mean = question.get("total", question)
+    mean = mean.get("mean", mean)
+    for end, status in ((mean["upper"][0], HOLDS), (mean["upper"][0] + 1, FALSE)):
+        mean["missing"][0] = end
+        assert checker.decide(json.dumps(document))[0] == status
+    assert not ln.verify(json.dumps(document))
+
+
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("budget", [ln.zcdp(0.5), ln.pure_dp(0.5)], ids=str)
 def test_noise_that_is_coarse_on_its_own_grid_is_refused_where_records_are_exact(budget, relation):
