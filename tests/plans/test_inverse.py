@@ -137,10 +137,10 @@ def test_a_search_ends_where_errors_do_not_fall_smoothly():
         ({"interval": [1, -2]}, "interval=-2 is out of range"),
         ({"interval": [[1, 2], [3]]}, "interval is not a list of numbers"),
         ({"interval": [True, 2]}, "interval is not a list of numbers"),
-        ({"interval": [5e-324, 1]}, "no budget like 1-zCDP brings answers so near"),
+        ({"interval": [5e-324, 1]}, "no budget like 1-zCDP is enough"),
         ({"interval": [1, 2, 3]}, "interval has 3 numbers for 2 answers"),
         ({"interval": 1, "level": 1.0}, "level=1 is out of range"),
-        ({"error": 1e-300}, "no budget like 1-zCDP brings answers so near, up to rho = 1e+06"),
+        ({"error": 1e-300}, "no budget like 1-zCDP is enough, up to rho = 1e+06"),
         ({"error": 1, "size": 0}, "size=0 is no public number"),
     ],
 )
@@ -168,7 +168,7 @@ def test_sizes_are_of_means_of_public_tables():
     for question, more, said in (
         (means, {"relation": "add_remove"}, "relation=add_remove keeps the number of records"),
         (means, {"relation": "substitute", "size": 5}, "size is what ln.size_for finds"),
-        (means, {"relation": "substitute", "error": 1e-30}, "no number of records brings"),
+        (means, {"relation": "substitute", "error": 1e-30}, "no number of records is enough"),
         (marginals, {"relation": "substitute"}, "question=Marginals is no ln.Mean of all rows"),
         ([means, marginals], {}, "question=list is no ln.Mean of all rows"),
     ):
@@ -230,7 +230,7 @@ def test_the_command_line_asks_of_several_questions_their_total_error(tmp_path):
     assert found == {"kind": "zcdp", "rho": least.rho}
     for command, said in (
         (("budget-for", spec, "--interval", "3"), "interval is for the answers of one question"),
-        (("size-for", spec, "--error", "3"), "a size is found of one question on means"),
+        (("size-for", spec, "--error", "3"), "give one question on means"),
     ):
         expect_refusal(tmp_path, *command, said=said)
 
@@ -244,6 +244,6 @@ def test_the_command_line_asks_of_streams_their_error_alone(tmp_path):
     assert ln.stream(ln.Prefix(16), budget=lower(budget)).error > 3
     for command, said in (
         (("budget-for", spec, "--interval", "3"), "intervals of a stream differ from round"),
-        (("size-for", spec, "--error", "3"), "does not depend on a public number of records"),
+        (("size-for", spec, "--error", "3"), "depends on a public number of records"),
     ):
         expect_refusal(tmp_path, *command, said=said)

@@ -290,7 +290,7 @@ def test_what_takes_long_to_draw_is_taken_only_if_it_is_named(monkeypatch):
     assert (quick.mechanism, quick.guarantee) == ("k_norm", "1-DP, pure")
     rows = {own.mechanism: own for own in quick.comparison}
     assert quick.error < 0.5 * rows["ellipsoid"].error
-    assert "predicted to err more" in rows["recursive"].note
+    assert "its predicted error is above" in rows["recursive"].note
     assert quick.terms.mechanism.noise.gauge.uniform.work < 1e3  # microseconds
 
     monkeypatch.setattr("lownoise.planning.pure_noise._MOST_SECONDS", 1e-5)
@@ -298,7 +298,7 @@ def test_what_takes_long_to_draw_is_taken_only_if_it_is_named(monkeypatch):
     rows = {own.mechanism: own for own in plan.comparison}
     assert plan.mechanism == "ellipsoid"
     assert rows["k_norm"].error is None
-    assert "by tries in 16 dimensions; give mechanism=" in rows["k_norm"].note
+    assert "by rejection in 16 dimensions; name the" in rows["k_norm"].note
     named = means(signed(18, 16), mechanism="k_norm")
     assert named.error == quick.error
 

@@ -107,7 +107,7 @@ def test_a_stream_too_long_to_draw_keeps_to_what_log_concave_noise_keeps_to():
     ("more", "said"),
     [
         ({"mechanism": "radial"}, "mechanism='radial' is of no stream; give one of gaussian"),
-        ({"mechanism": "k_norm"}, "of one number it is Laplace noise"),
+        ({"mechanism": "k_norm"}, "for one number it is Laplace noise"),
         ({"mechanism": "laplace", "strategy": "optimal"}, "give one of gaussian"),
         ({"mechanism": "laplace", "memory": 3}, "is not for this question"),
         ({"mechanism": "laplace", "budget": ln.zcdp(1.0)}, "is pure, and budget=1-zCDP is not"),

@@ -394,16 +394,16 @@ def test_steps_of_values_that_become_0_are_also_from_0_on():
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"domain": ln.Box([0.0], [1.0])}, "values are not known to be whole numbers of steps"),
-        ({"domain": ln.Ball(2)}, "values are not known to be whole numbers of steps"),
+        ({"domain": ln.Box([0.0], [1.0])}, "values have no known common step"),
+        ({"domain": ln.Ball(2)}, "values have no known common step"),
         ({"strategy": "square_root"}, "has sums of parts of rounds, which are not whole"),
         (
             {"domain": ln.Points([[0.0], [0.1], [math.pi]])},
-            "values are not known to be whole numbers",
+            "values have no known common step",
         ),
         (
             {"domain": ln.Points([[0.0], [2.0**-25], [1.0]])},
-            "values are apart by too little beside",
+            "values are too close together",
         ),
         ({"budget": ln.zcdp(0.5)}, "mechanism='geometric' is pure"),
     ],

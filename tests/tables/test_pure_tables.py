@@ -379,7 +379,7 @@ def test_many_attributes_are_planned_without_their_table():
     plan = ln.plan(question, budget=ln.pure_dp(1.0), relation="add_remove", mechanism="laplace")
     assert plan.terms.mechanism.length == 161_700 * 1000
     assert plan.cost.epsilon <= 1.0
-    with pytest.raises(PlanError, match="too large to be noised whole"):
+    with pytest.raises(PlanError, match="too large for noise on all"):
         ln.plan(
             question, budget=ln.pure_dp(1), relation="add_remove", mechanism="laplace_histogram"
         )

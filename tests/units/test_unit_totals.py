@@ -221,9 +221,9 @@ def test_no_file_of_means_has_a_total_of_units():
 
 QUESTION = ln.Sum(["x"], ln.Box([0], [4]))
 WRONG = [
-    (ln.Mean(["x"], ln.Box([0], [4])), 3, "unit_total is of ln.Sum without by"),
-    (ln.Sum(["x"], ln.Box([0], [4]), by={"bit": 2}), 3, "unit_total is of ln.Sum without by"),
-    (ln.Distribution("x", [0, 1, 2]), 3, "unit_total is of ln.Sum without by"),
+    (ln.Mean(["x"], ln.Box([0], [4])), 3, "unit_total is for ln.Sum without by"),
+    (ln.Sum(["x"], ln.Box([0], [4]), by={"bit": 2}), 3, "unit_total is for ln.Sum without by"),
+    (ln.Distribution("x", [0, 1, 2]), 3, "unit_total is for ln.Sum without by"),
     (QUESTION, [3, 4], "not one size above 0"),
     (QUESTION, 0, "not one size above 0"),
     (QUESTION, -2.0, "not one size above 0"),
@@ -251,7 +251,7 @@ def test_what_has_no_total_is_refused_in_one_line(question, total, text):
 
 def test_it_needs_a_unit_and_orders_no_rows_that_all_count():
     for given, text in (
-        ({"unit_total": 3}, "unit_total are of units"),
+        ({"unit_total": 3}, "unit_total need privacy_unit"),
         ({"unit_total": 3, "privacy_unit": "who", "order_by": "x"}, "order_by needs rows_per_unit"),
         ({"privacy_unit": "who"}, "or for ln.Sum unit_total"),
     ):

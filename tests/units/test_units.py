@@ -477,7 +477,7 @@ WRONG = {
     "needs rows_per_unit": {"rows_per_unit": None},
     "is no number of rows": {"rows_per_unit": 0},
     "rows_per_unit=True": {"rows_per_unit": True},
-    "are of units": {"privacy_unit": None, "rows_per_unit": 3},
+    "need privacy_unit": {"privacy_unit": None, "rows_per_unit": 3},
     "order_by is no list of columns": {"order_by": ["id", "id"]},
     "order_by=3": {"order_by": 3},
     "order_by=<ndarray>": {

@@ -81,13 +81,13 @@ def size_for(
     read, near = read_any(spec), nearness(error, interval or None, level)
     if isinstance(read, JointSpec):
         raise SpecError(
-            f"spec={spec} asks several questions, and a size is found of one question on means of "
-            "a public number of records; ask of that alone, or of all `lownoise budget-for`"
+            f"spec={spec} asks several questions; give one question on means of a public number of "
+            "records, or use `lownoise budget-for`"
         )
     question, budget = read.question, read.budget.budget()
     if not isinstance(question, MeanSpec) or question.size is None:
         raise SpecError(
-            f"spec={spec} asks for what does not depend on a public number of records; ask "
+            f"spec={spec} asks for nothing that depends on a public number of records; use "
             "`lownoise budget-for`"
         )
     with solving("fitting the noise") as progress:

@@ -334,7 +334,7 @@ def cell_mechanism(
     if not patient and not simplex and layout.length > (_SOON_PUBLIC if public else _SOON):
         raise PlanError(
             f"the hull of what a record changes in {layout.length} cells takes long to cut into "
-            'simplices; mechanism="k_norm" tries',
+            'simplices; name mechanism="k_norm" to try it',
         )
     gauge = norm_of(layout.changes, distance_within(epsilon, delta))
 
@@ -345,7 +345,7 @@ def cell_mechanism(
     found = covering(scaled, lambda own: own.loss.epsilon, epsilon * spared(gauge))
     if found.loss.delta > delta:
         raise PlanError(
-            f"its points are uniform but for a total variation, which costs delta="
+            "its points are uniform only up to a total variation, which costs delta="
             f"{found.loss.delta:.2g}; give ln.approx_dp(epsilon, delta) and name the mechanism",
         )
     return found

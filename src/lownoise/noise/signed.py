@@ -125,8 +125,8 @@ class SignedLayout(AbstractLayout):
         )
         if cells > MOST_CELLS:
             raise PlanError(
-                f"a table of {float(cells):.2g} cells is too large to be noised whole; at most "
-                "3·10^7 are",
+                f"a table of {float(cells):.2g} cells is too large for noise on all of them; at "
+                "most 3·10^7 are possible",
             )
 
     @property

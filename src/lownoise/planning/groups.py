@@ -371,8 +371,8 @@ def _alone() -> Plan:
         PlanError: as said.
     """
     raise PlanError(
-        "sets=[[]] asks for all rows alone, whose number is public; leave out by=, where their "
-        "sums have half the noise or less, and their number none"
+        "sets=[[]] asks for all rows only, whose number is public; leave out by=, which halves "
+        "the noise of their sums at least"
     )
 
 

@@ -215,7 +215,7 @@ def least_budget(
     )
     if found is None:
         raise PlanError(
-            f"no budget like {first} brings answers so near, up to {name} = {most:g}; ask for less"
+            f"no budget like {first} is enough, up to {name} = {most:g}; allow a larger error"
         )
     return at(_number(found))
 
@@ -233,8 +233,8 @@ def least_size(make: Callable[[int], AbstractPlan], near: Measure) -> int:
     found = _least((1, _MOST_RECORDS), _FIRST_SIZE, lambda size: near(make(size)), float, math.ceil)
     if found is None:
         raise PlanError(
-            f"no number of records brings answers so near, up to {_MOST_RECORDS:g}; ask for less, "
-            "or give a larger budget"
+            f"no number of records is enough, up to {_MOST_RECORDS:g}; allow a larger error, or "
+            "give a larger budget"
         )
     return found
 

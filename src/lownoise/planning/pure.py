@@ -365,7 +365,7 @@ def _counts(law: type[AbstractIndependentNoise], setting: Setting) -> AdditiveMe
 
 def _response(question: AbstractQueries, size: int | None, request: Request) -> ResponseMechanism:
     if request.unit is not None:
-        raise PlanError("each row is answered for on its own, and a unit has several")
+        raise PlanError("it reports each row by itself, and a unit has several")
     if size is None:
         raise PlanError("the number of reports would reveal the number of records")
     if size > MOST_REPORTS:

@@ -59,7 +59,7 @@ def recursive(setting: Setting, around: Callable[[], Vector]) -> AdditiveMechani
     if d < 2:  # noqa: PLR2004
         raise PlanError("one number has one level: it is the K-norm mechanism")
     if d > _MOST_TURNED:
-        raise PlanError(f"{d:,} numbers are too many to turn; the cap is {_MOST_TURNED}")
+        raise PlanError(f"{d:,} numbers are too many to rotate; the limit is {_MOST_TURNED}")
     body, factor = setting.body, cache(around)
     own = _first(setting, factor)
     root = _root(setting.metric)
@@ -71,7 +71,7 @@ def recursive(setting: Setting, around: Callable[[], Vector]) -> AdditiveMechani
     if own[0].uniform.work and not setting.named:
         ways = {way for way in ways if _predicted(values, way) < _predicted(values, (d,))}
         if not ways:
-            raise PlanError("levels are predicted to err more than one; they are made if named")
+            raise PlanError("its predicted error is above that of one level; name it to use it")
     made, refused, left = [], [], _FEW
     for way in sorted(ways, key=lambda way: (_predicted(values, way), way)):
         try:
@@ -255,7 +255,7 @@ def _turned(
         rows[:n] = np.linalg.eigh(_moment(setting, rows[:n], factor))[1][:, ::-1].T @ rows[:n]
     found = _rounded(rows, setting.body)
     if not np.all(np.isfinite(found)) or np.linalg.cond(found) > 2.0**30:
-        raise PlanError("the body is too flat for its levels to be told apart; leave answers out")
+        raise PlanError("the body is too flat to separate its levels; leave out some answers")
     return frozen(found)
 
 

@@ -235,8 +235,8 @@ class Setting:
         seconds = found.uniform.work / 1e6
         if seconds > _MOST_SECONDS and not self.named:
             raise PlanError(
-                f"a draw takes about {seconds:.1g} seconds, by tries in {body.dimension} "
-                "dimensions; give mechanism= to have it all the same",
+                f"a draw takes about {seconds:.1g} seconds, by rejection in {body.dimension} "
+                "dimensions; name the mechanism to use it",
             )
         return found
 
@@ -288,7 +288,7 @@ class Setting:
         if found.loss.delta <= self.delta:
             return found
         raise PlanError(
-            f"its points are uniform but for a total variation, which costs delta="
+            "its points are uniform only up to a total variation, which costs delta="
             f"{found.loss.delta:.2g}; give ln.approx_dp(epsilon, delta) and name the mechanism",
         )
 

@@ -367,7 +367,7 @@ def profile(setting: Setting, *, near: float) -> RadialFit:
     if shared is not None and shared.uses == 1 and isinstance(shared.budget, ApproxDP):
         epsilon, delta = allowed(shared.budget), shared.budget.delta
     elif shared is not None:
-        raise PlanError("what uses of radial noise reveal together is not known; leave out uses")
+        raise PlanError("the cost of several uses of radial noise is not known; leave out uses")
     if not delta > 0:
         raise PlanError("radial noise needs delta > 0; give ln.approx_dp(epsilon, delta)")
     dimension = setting.kept.size

@@ -270,12 +270,12 @@ def _on_lattice(
     lattice, times = near.spelled, fitting(request.participation, request.workload.rounds)
     if rate is None or lattice is None:
         raise PlanError(
-            "values are not known to be whole numbers of steps; list them in a unit in which they "
-            "are, such as domain=ln.Points([[0], [1]])"
+            "values have no known common step; list them in a unit in which they have one, such as "
+            "domain=ln.Points([[0], [1]])"
         )
     if rate < _LEAST_OF_STEP:
         raise PlanError(
-            "values are apart by too little beside what one person changes; leave the mechanism out"
+            "values are too close together for what one person changes; leave the mechanism out"
         )
     most = min(rate / times, _MOST_OF_STEP)
     law = Shared(most)
@@ -339,7 +339,7 @@ def _in_steps(
 
 
 def _same(setting: Setting) -> AdditiveMechanism:
-    raise PlanError("of one number it is Laplace noise")
+    raise PlanError("for one number it is Laplace noise")
 
 
 def _covering(mechanism: PureStreamMechanism, epsilon: float) -> PureStreamMechanism:

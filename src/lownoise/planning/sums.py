@@ -96,8 +96,7 @@ def unit_total(question: object, given: Any) -> AbstractDomain:  # noqa: ANN401
     """
     if not isinstance(question, Sum):
         raise PlanError(
-            f"unit_total is of ln.Sum without by; ln.{type(question).__name__} counts rows, or "
-            "has groups that each see a part of a unit: leave it out"
+            f"unit_total is for ln.Sum without by; of ln.{type(question).__name__} leave it out"
         )
     if isinstance(given, AbstractDomain):
         return given

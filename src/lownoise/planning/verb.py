@@ -206,8 +206,8 @@ def _unit(unit: PrivacyUnit | None, relation: object, size: int | None) -> Priva
         return unit
     if size is not None:
         raise PlanError(
-            f"size={quoted(size)} would be a number of rows, which units keep private, each its "
-            "own; leave it out: nothing that is released follows from the number of units"
+            f"size={quoted(size)} would be a number of rows, which is private with privacy_unit; "
+            "leave it out, as the number of units is not needed"
         )
     return replace(unit, exchanged=True)
 
@@ -228,6 +228,6 @@ def _check_mechanism(request: Request) -> None:
         raise PlanError(f"mechanism='gaussian' is not pure, and budget={budget} is; leave it out")
     if named != GAUSSIAN and not isinstance(budget, (PureDP, ApproxDP)):
         raise PlanError(
-            f"mechanism={quoted(named)} is within an epsilon, which budget={budget} has not; give "
+            f"mechanism={quoted(named)} needs an epsilon, which budget={budget} has not; give "
             "ln.pure_dp(epsilon) or ln.approx_dp(epsilon, delta), or leave the mechanism out",
         )

@@ -188,14 +188,14 @@ def checked_unit(
     if column is None:
         if rows is not None or order_by or null != "drop" or total is not None:
             raise PlanError(
-                "rows_per_unit, order_by, null_unit and unit_total are of units; give "
-                "privacy_unit, the column that tells them apart"
+                "rows_per_unit, order_by, null_unit and unit_total need privacy_unit; give the "
+                "column that identifies people"
             )
         return None
     if rows is None and total is None:
         raise PlanError(
-            f"privacy_unit={quoted(column)} needs rows_per_unit, the most rows that count of one; "
-            "or for ln.Sum unit_total, the bounds of what its rows add up to"
+            f"privacy_unit={quoted(column)} needs rows_per_unit, the number of rows of each that "
+            "count; or for ln.Sum unit_total, the bounds of what its rows add up to"
         )
     own: Any = null  # which is checked there
     return PrivacyUnit(column, rows, tuple(listed), own, total=total)
