@@ -376,10 +376,11 @@ class File:  # the terms of a file, what is derived from them, and what was foun
             if self.law == "radial":  # of the budget's ε and δ
                 which, proofs = " and δ", [*ways, ("mechanism", lambda x: self.counted and x * x <= plain * endless(*granted(self.terms["budget"])))]
             else:
-                proofs = [*ways, (  # on some table: h²·2q/(1 − q)² in every direction, q = e^−ε; of an unbiased one on any, by three laws
-                "mechanism", lambda x: not x or (self.counted and x <= root(plain, 0) * strays(epsilon))), (
-                    "unbiased mechanism", lambda x: not self.counted and plain >= (
-                        x * (odds - 1)) ** 2 * max(exp(-epsilon, 1), 2 / (exp(epsilon, 0) + 2)))]
+                endless = self.counted and "pair" not in self.terms  # records, and so changes, come as often as one likes
+                proofs = [*ways, (  # on some table: h²·2q/(1 − q)² in every direction, q = e^−ε; of an unbiased one on any, by two laws, or three
+                "mechanism", lambda x: not x or (endless and x <= root(plain, 0) * strays(epsilon))), (
+                    "unbiased mechanism", lambda x: plain >= (
+                        x * (odds - 1)) ** 2 * max(exp(-epsilon, 1), (not self.counted) * 2 / (exp(epsilon, 0) + 2)))]
             whom = next((name for name, holds in proofs if holds(bound)), "")
             self.found.append((HOLDS if whom else OPEN, f"lower_bound follows for every {whom or 'mechanism'} of this ε{which}"))
             return
@@ -499,15 +500,19 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             self.sizes = [sum((abs(F(x)) for x in self.rows[i]), ZERO) for i in self.pivots]
         if "about" in noise and one_of(noise["about"], "noise.about", "start"):
             self.center = self.rows[0] if self.kind == "points" else false("noise.about is of lists")
-        if any(math.frexp(s)[0] != 0.5 for s in self.step) and not (self.kind == "points" and all(
-                F(row[i]) % F(s) == F(self.center[i]) % F(s) for row in self.rows for i, s in each(self.pivots, self.step))):
-            false("noise.step is not made of powers of two, nor of what all numbers are whole multiples of")
+        self.apart: Rows = []  # of a list how many steps points are from the first, if steps are what decimals are apart by, or a part of it
+        if any(math.frexp(s)[0] != 0.5 for s in self.step):
+            moved = [[(F(row[i]) - F(self.rows[0][i])) / F(s) for i, s in each(self.pivots, self.step)] for row in self.rows] if self.kind == "points" else []
+            self.apart = [[*map(round, row)] for row in moved]
+            if not moved or largest(less(moved, self.apart)) * 2**8 > 1:  # but for what floats round
+                false("noise.step is not made of powers of two, nor of what all numbers are whole multiples of")
     def offset(self) -> bool:  # whether changes are about a point, beside how far records are from it
         return self.counted and (self.lifted or self.kind != "image" or any(self.start))
     def codes(self) -> Rows:  # of the listed points, or of the two ends of a box
         own = list(each(self.pivots, self.step))
         found = [[(row[i] - self.center[i]) * (1 / s) + 0.5 for i, s in own] for row in self.rows]
-        return [list(map(math.floor, row)) for row in found] if largest(found) <= 2**52 else false("codes beyond 2^52")
+        rows = [list(map(math.floor, row)) for row in found] if largest(found) <= 2**52 else false("codes beyond 2^52")
+        return [[x + y for x, y in each(rows[0], row)] for row in self.apart] or rows
     def slack(self) -> list[F]:  # how far rounding can take a change of an image's codes
         # each record by half a step, and, as is believed, 2^-42 of its reach, its place's rounding, a quarter of a step
         near = [size * (F(1, 1 << 42) + F(len(self.rows[0]) * self.dense + 1, 1 << 51)) + abs(F(self.start[i])) / 2**51
@@ -536,6 +541,15 @@ class Records:  # a box, a list of points, or an ellipsoid, and the grid that it
             return [F(max(map(abs, own)) if self.counted else max(own) - min(own)) for own in turned(self.codes())]
         away = [abs(F(self.start[i]) - F(self.center[i])) for i in self.pivots] if self.counted else self.sizes
         return [(x + y) / F(s) + off for x, y, off, s in each(self.sizes, away, self.slack(), self.step)]
+    def moves(self, count: int) -> set[Orbit]:  # how far one neighbour can move each of the integers, all that is possible
+        codes = self.codes() if self.kind != "image" else undecided("independent noise on balls and ellipsoids")
+        if len(codes) ** 2 * self.d > 1 << 14:
+            undecided("so many changes under a pure budget")
+        if self.kind == "lower":
+            codes = [[max(map(abs, x)) if self.counted else x[1] - x[0] for x in turned(codes)]]
+        elif not self.counted:
+            codes = [[x - y for x, y in each(codes[i], codes[j])] for i in range(len(codes)) for j in range(i + 1)]
+        return {(*map(abs, row), *[count] * self.lifted) for row in codes}
     def noise(self, noise: Any) -> Noise:
         return Noise(noise, len(self.pivots) + self.lifted)
     def covers(self, noise: Noise, count: int, limit: F) -> bool:  # whether no μ² of a change is more
@@ -1325,18 +1339,9 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
     def covers(self, limit: F) -> bool:  # whether no μ² of a change is more
         return bool(self.own.covers(self.noise, self.count, limit))
     def moves(self) -> list[Counter[F]]:  # by how many scales each number is moved, for each change by one neighbour
-        own = self.own if self.own.kind != "image" else undecided("independent noise on balls and ellipsoids")
         if self.law == "staircase" or self.pure == WHOLE:
             return [Counter([self.moved])]
-        codes = own.codes()
-        if len(codes) ** 2 * own.d > 1 << 14:
-            undecided("so many changes under a pure budget")
-        if own.kind == "lower":
-            codes = [[max(map(abs, x)) if own.counted else x[1] - x[0] for x in turned(codes)]]
-        elif not own.counted:
-            codes = [[x - y for x, y in each(codes[i], codes[j])] for i in range(len(codes)) for j in range(i + 1)]
-        many = {(*map(abs, row), *[self.count] * own.lifted) for row in codes}
-        return [Counter(abs(x) / b for x, b in each(row, self.scales)) for row in many]
+        return [Counter(x / b for x, b in each(row, self.scales)) for row in self.own.moves(self.count)]
     def ranges(self) -> F:  # the square of the norm of how far one record moves each column, of those that come and go
         ends = self.own.ends() if self.own.counted and len(self.own.pivots) == self.own.d else [(ZERO, ZERO)] * self.own.d
         far = [b - a if self.far else max(abs(a), abs(b)) for a, b in ends]
@@ -1826,25 +1831,121 @@ def trace_norm(n: int) -> F:  # at most ‖W‖_* = Σ 1/(2·sin((2j − 1)π/(4
             sine += -term if k % 4 else term
         found += one * one // (2 * (sine + 50))
     return F(found, one)
+def of_tree(n: int, arities: list[int], levels: list[F], fitted: bool) -> list[F]:  # the variances of running sums of n rounds
+    # on a tree of sums, from those of the noise of its levels: of the fewest sums that make one up, or by least squares of all.
+    # There a sum's children are told by themselves, of variances v, and by it: what it says besides is theirs as v is to V = Σv,
+    # and what they are off from these shares is independent of all that is beside them. So with the variance A of all before a
+    # sum, that of the sum F, their covariance B, and p and q of V before a child and in it:
+    one, top = 1 << 240, max(levels)
+    v = [math.floor(x / top * one) for x in levels]
+    if not fitted:
+        found, ends = [0] * n, [*accumulate(arities, mul, initial=1)]
+        for i, (size, x) in enumerate(each(ends, v)):
+            arity = arities[i] if i < len(arities) else n + 1
+            found = [y + (t // size) % arity * x for t, y in enumerate(found, 1)]
+        return [F(x, one) * top for x in found]
+    below, parts = [v[0]] * n, list[list[list[int]]]()
+    for arity, x in each(arities, v[1:]):
+        parts.append([below[i : i + arity] for i in range(0, len(below), arity)])
+        below = [y * x // (y + x) for y in map(sum, parts[-1])]
+    state = [(before, 0, y) for before, y in zip(accumulate(below, initial=0), below, strict=False)]
+    for groups in reversed(parts):
+        after = list[tuple[int, int, int]]()
+        for (A, B, own), group in each(state, groups):
+            V, before = sum(group), 0
+            for y in group:
+                p, q = (before << 240) // V, (y << 240) // V
+                after.append((A + (2 * p * B >> 240) + (p * (p * own + (one - p) * V >> 240) >> 240),
+                              q * (B + (p * (own - V) >> 240)) >> 240, q * (q * own + (one - q) * V >> 240) >> 240))
+                before += y
+        state = after
+    return [F(A + 2 * B + own, one) * top for A, B, own in state]
+class Sums:  # sums of rounds that have pure noise: what one round costs in all that hold it, and how running sums stray
+    def __init__(self, file: File, own: Records, noise: Any, n: int) -> None:
+        given, self.file, self.own = file.terms["pair"], file, own
+        known = {"laplace": "scales", "geometric": "scales", "k_norm": "scale kept reach"}
+        fields(noise, "noise", f"step pivots embed {known[one_of(file.pure, 'mechanism', ' '.join(known))]}")
+        tree, r = one_of(given["kind"], "pair.kind", "tree toeplitz") == "tree", len(own.step)
+        fields(given, "pair", "kind arities widths fitted" if tree else "kind column")
+        if n > (1 << 17 if tree else 1 << 10):
+            undecided(f"pair: {n} rounds; up to 2^17 of trees, and 2^10 of square roots, are decided here")
+        self.spread, self.price, self.step = (self.of_norm if file.pure == "k_norm" else self.of_numbers)(noise, r)
+        if tree:
+            arities, widths = wholes(given["arities"], "pair.arities", least=2), numbers(given["widths"], "pair.widths", least=2.0**-100, below=2.0**100)
+            counts = [*accumulate(arities, lambda many, arity: -(-many // arity), initial=n)]
+            if len(widths) != len(counts) or 1 in counts[:-1] or type(given["fitted"]) is not bool:
+                false("pair.widths are not those of the levels of a tree")
+            self.cost = sum(map(self.price, widths), ZERO)  # a round is in one sum of each level
+            squares = [self.spread(x) for x in widths]
+            self.rows = of_tree(n, arities, [x / self.spread(1.0) for x in squares], given["fitted"])
+            self.off = F(given["fitted"] * 4 * len(widths) ** 2)  # what steps of least squares add, as the program has it
+            return
+        c = [F(x) * 2**20 for x in unpacked(given["column"], "pair.column", [n])[0]]
+        if c[0] != 2**20 or any(x.denominator > 1 or abs(x) > 2**20 for x in c):
+            false("pair.column is not 1 and multiples of 2^-20, up to 1")
+        if file.pure == "geometric":
+            false("whole noise on parts of rounds")
+        # a change s of a round moves each later sum by c·s, and by less than a step more, as sums are rounded: of whole numbers
+        moved, step = self.price(1.0), self.step()
+        self.cost = moved + sum((abs(x) / 2**20 * moved + step for x in c[1:] if x), ZERO)
+        inverse = list[int]()  # of C's first column, then of W·C⁻¹
+        back = [int(x) for x in c[1:]]
+        for t in range(n):
+            inverse.append(((t == 0) << 300) - (dot(back[:t], inverse[::-1]) >> 20))
+        answers = [F(x, 1 << 300) for x in accumulate(inverse)]
+        self.rows = [*accumulate(cut(x * x, 300, 1) for x in answers)]
+        self.off = sum(map(abs, answers), ZERO)
+    def of_numbers(self, noise: Any, r: int) -> Any:  # of independent numbers: their variances, what a change costs at a width, and a step
+        own, given, whole = self.own, numbers(noise["scales"], "noise.scales", r, 2.0**-1000), self.file.pure == "geometric"
+        moves, apart = own.moves(0), [F(1)] * r
+        if whole:  # multiples of what codes are apart by, of 0 too where a value becomes 0
+            codes = own.codes() if own.kind == "points" and len({*given}) == 1 else undecided("whole noise but on lists, or of several scales")
+            apart = [F(math.gcd(*(x - y * (not own.counted) for x, y in each(row, row[:1] * len(row))))) for row in turned(codes)]
+        if not all(apart):
+            undecided("whole noise on a number that never changes")
+        self.base = [self.file.spread(F(b)) * x * x for b, x in each(given, apart)]
+        def price(width: float) -> F:  # scales are floats
+            scales = [F(b * width) * x for b, x in each(given, apart)]
+            return max(sum((x / b for x, b in each(row, scales)), ZERO) for row in moves)
+        moving = [any(x) for x in each(*moves)]
+        return (lambda width: self.file.spread(F(given[0] * width))), price, lambda: sum((1 / F(b) for b, x in each(given, moving) if x), ZERO)
+    def of_norm(self, noise: Any, r: int) -> Any:  # of noise of the shape of all changes of a round
+        shape, scale = Shape(self.file, self.own, noise, r, 0), single(noise["scale"], "noise.scale", 2.0**-1000)
+        self.shape = shape
+        less = 1 - F(self.own.kind == "image", 1 << 36)  # as is believed of images, whose norm is of a body as much larger
+        return (lambda width: F(width) ** 2), (lambda width: less / F(float(scale) * width)), lambda: undecided("noise of a norm on parts of rounds")
+    def strays(self, answers: Dyadic) -> list[F]:  # the variances of answers to the noise of a sum of width 1
+        if self.file.pure == "k_norm":
+            return self.shape.variances(answers, self.own.step)
+        return [sum(((F(e, 1 << answers[1]) * F(s)) ** 2 * v for e, s, v in each(row, self.own.step, self.base)), ZERO) for row in answers[0]]
 def check_stream(file: File) -> None:  # the plan of a stream
     terms, derived, question, counted = file.terms, file.derived, file.terms["question"], file.counted
-    noise = fields(terms["noise"], "noise", "kind step cover scale factor reach pivots embed")
+    noise = terms["noise"] if file.pure else fields(terms["noise"], "noise", "kind step cover scale factor reach pivots embed")
     one_of(question["workload"]["kind"], "workload.kind", "prefix")
     n = wholes([fields(question["workload"], "workload", "kind rounds")["rounds"]], "rounds", below=1 << 40)[0]
     own = Records(question, noise, "kind workload", counted, lifted=False)
     mean = one_of(terms["error"], "error", "mean max") == "mean"
     if not n or (counted and any(own.center)):
         false("a stream has no rounds, or is not coded about 0 where rounds become 0")
-    law, pair, answers = Noise(noise, len(own.pivots)), Factors(terms["pair"], n), own.answers(noise)
-    cover, widths, left = list(map(F, numbers(noise["cover"], "noise.cover", -1, 0.0))), own.widths(), file.limit
-    for row, width, tau in each(law.factor, widths, cover):
-        size = F(sum(map(abs, row)), 1 << law.over) * (pair.error + growth(len(row) + 3) * pair.size)
-        left -= ((2 * size + 4 * root(F(n), 1) + pair.residual * width) / tau) ** 2 if width else 0
-    file.say("no change by one person, in a round, is beyond μ", left >= 0 and own.covers(law, 0, left / pair.column))
-    through = law.variances(answers, own.step)
-    coarse(own.step, own.rounding(), n, [v * sum(pair.rows, ZERO) / n for v in through], False, answers)
-    hidden = [sum(((F(e, 1 << answers[1]) * F(s)) ** 2 * (tau**2 + F(1, 12))
-                   for e, s, tau, width in each(row, own.step, cover, widths) if width), ZERO) for row in answers[0]]
+    answers, widths = own.answers(noise), own.widths()
+    pair: Any = None
+    if file.pure:
+        pair = Sums(file, own, noise, n)
+        file.hides(pair.cost <= file.limit)
+        x = pair.cost  # of ρ and μ no more is known than of any noise of this ε
+        file.charged(x * (1 - 2 / (exp(x, 1) + 1)), (2 * quantile(1 / (1 + exp(-x, 0)), (x + 1) / 2)) ** 2)
+        through, side = pair.strays(answers), [pair.off**2 + F(1, 12)] * len(widths)
+    else:
+        law, pair, cover = Noise(noise, len(own.pivots)), Factors(terms["pair"], n), list(map(F, numbers(noise["cover"], "noise.cover", -1, 0.0)))
+        left = file.limit
+        for row, width, tau in each(law.factor, widths, cover):
+            size = F(sum(map(abs, row)), 1 << law.over) * (pair.error + growth(len(row) + 3) * pair.size)
+            left -= ((2 * size + 4 * root(F(n), 1) + pair.residual * width) / tau) ** 2 if width else 0
+        file.say("no change by one person, in a round, is beyond μ", left >= 0 and own.covers(law, 0, left / pair.column))
+        through, side = law.variances(answers, own.step), [tau**2 + F(1, 12) for tau in cover]
+    coarse(own.step, own.rounding(), n, [v * sum(pair.rows, ZERO) / n for v in through], file.pure == "geometric", answers)
+    hidden = [sum(((F(e, 1 << answers[1]) * F(s)) ** 2 * x for e, s, x, width in each(row, own.step, side, widths) if width), ZERO)
+              for row in answers[0]]
     square = (sum(pair.rows, ZERO) / n if mean else max(pair.rows)) * sum(through, ZERO) + sum(hidden, ZERO)
     rounds = [pair.rows[t - 1] for t in numbers(derived["rounds"], "derived.rounds", -1, 1, int, n + 1)]
     stated = [x for row in derived["standard_deviation"] for x in row]
@@ -1852,8 +1953,8 @@ def check_stream(file: File) -> None:  # the plan of a stream
     evidence, changes = terms["evidence"], terms["evidence"]["changes"]
     own.counted = counted and own.kind != "image"  # evidence about ±K is half of that about K − K
     change = proved(answers, changes["query_weights"], *own.moment(changes), False) / 4 ** (own.counted != counted)
-    factor, lower = (trace_norm(n) / n) ** 2, single(derived["certificate"]["lower"], "certificate.lower")
-    if "rounds" in evidence and lower**2 * file.allowed > factor * change:  # a block of rounds proves more
+    factor, lower = (trace_norm(n) / n) ** 2, ZERO if file.pure else single(derived["certificate"]["lower"], "certificate.lower")
+    if "rounds" in evidence and (file.pure or lower**2 * file.allowed > factor * change):  # a block of rounds proves more
         given, m = evidence["rounds"], wholes([evidence["block"]], "evidence.block", below=min(n, 2 * WIDEST) + 1)[0]
         columns = [[int(i >= j) for i in range(m)] for j in wholes(given["vertices"], "evidence.vertices", below=m)]
         w = rounded(numbers(given["vertex_weights"], "evidence.vertex_weights", len(columns), 0.0))
@@ -1878,8 +1979,8 @@ def check(file: File, text: str) -> None:  # a document of any kind
     decided, asked, told = CHECKS[one_of(terms["question"]["kind"], "question.kind", " ".join(CHECKS))]
     file.read(fields(terms, "terms", f"question budget relation noise evidence compared mechanism {asked}"),
               fields(document["derived"], "derived", f"error certificate lower_bound cost cost_of_noise {told}"))
-    if file.pure and decided not in (check_values, check_marginals):
-        undecided("groups and streams under a pure budget")
+    if file.pure and decided is check_groups:
+        undecided("groups under a pure budget")
     decided(file)
 def examined(text: str) -> File:  # a file's text, and what is found of it
     return tried(File(), lambda file: check(file, text))

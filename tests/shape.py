@@ -40,9 +40,9 @@ LIMITS = {
     "files a box's mean runs through": 53,
     "files a pure plan of queries runs through": 68,
     "pairs of places alike": 909,
-    "lines of tests": 89_014,
+    "lines of tests": 89_256,
     "files above 450 lines": 0,
-    "lines of the checker for strangers": 1_941,
+    "lines of the checker for strangers": 2_042,
 }
 
 

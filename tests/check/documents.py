@@ -180,4 +180,18 @@ FILES = {
     ),
     "stream": lambda: stream(4, "optimal", "mean", None, "add_remove"),
     "Toeplitz stream": lambda: stream(5, "toeplitz", "max", None, "add_remove"),
+    "stream under ε": lambda: ln.stream(
+        ln.Prefix(5), budget=ln.pure_dp(2.0), strategy="honaker", mechanism="laplace"
+    ).to_json(),
+    "square root under ε": lambda: ln.stream(
+        ln.Prefix(3), budget=ln.pure_dp(2.0), strategy="square_root", error="max"
+    ).to_json(),
+    "whole stream under ε": lambda: ln.stream(
+        ln.Prefix(5),
+        domain=ln.Points([[0.0], [2.0], [6.0]]),
+        budget=ln.pure_dp(2.0),
+        relation="substitute",
+        strategy="honaker",
+        mechanism="geometric",
+    ).to_json(),
 }
