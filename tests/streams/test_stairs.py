@@ -29,15 +29,14 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import packed
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning import StreamPlan
-from lownoise.planning.pure_streams import PURE_STRATEGIES, squared_error
+from lownoise.planning.pure_streams import PURE_STRATEGIES
 from lownoise.release.tails import geometric_quantile, sum_bound
 from lownoise.samplers.steps import StepRadius
-from lownoise.solvers.streams.trees import best_tree, short_error
-from lownoise.streams import TreeSums, round_totals, start
+from lownoise.streams import TreeSums, round_totals
 from lownoise.streams.codec import document
 from lownoise.streams.pure import round_codes
 from lownoise_check import decide
-from streams.test_pure import levels_of, sums_of
+from streams.test_pure import sums_of
 
 UNIT = ln.Box([0.0], [1.0])
 SIGNED = ln.Box([-1.0], [0.5])
@@ -248,48 +247,6 @@ def test_every_sum_has_a_staircase_of_its_level(name, monkeypatch):
             return (1 + np.clip(np.divide.outer(x, radii), -1, 1) @ chances) / 2
 
         assert kstest(drawn, below).pvalue > 1e-7
-
-
-def variances_of(mechanism):
-    """Return those of levels, from the radii that noise is drawn by."""
-    own = [noise.own for noise in mechanism.noises]
-    return [x.scale**2 * StepRadius(1, x.epsilon, x.first).mean(2.0) / 3 for x in own]
-
-
-@pytest.mark.grid(least=6)
-@pytest.mark.parametrize("name", ASKED)
-def test_what_is_stated_of_an_answer_is_what_its_sums_add_up_to(name):
-    """Least squares by linear algebra, of the variances that staircases have."""
-    terms = asked(name).terms
-    mechanism, pair = terms.mechanism, terms.mechanism.pair
-    C = sums_of(pair)
-    every = np.repeat(variances_of(mechanism), [count for count, _ in pair.levels])
-    W = terms.question.workload.matrix()
-    unit = [pair.linear(levels_of(pair, row[:, None]))[:, 0] for row in np.eye(len(C))]
-    B = W @ np.array(unit).T
-    assert np.allclose(B @ C, W)  # unbiased
-    own = np.square(B) @ every
-    if pair.fitted:
-        least = np.linalg.inv((C / every[:, None]).T @ C)
-        assert np.allclose(own, np.diag(W @ least @ W.T))
-    rows = np.square(mechanism.answer_rows).sum(axis=1)
-    stated = terms.view.standard_deviations()
-    assert np.allclose(np.square(stated), np.outer(own, rows), rtol=1e-6)
-
-
-@pytest.mark.grid(least=6)
-@pytest.mark.parametrize("name", ASKED)
-def test_answers_are_exact_but_for_that_noise(name):
-    terms = asked(name).terms
-    n, domain = terms.question.workload.rounds, terms.question.domain
-    values = np.random.default_rng(6).uniform(domain.lower, domain.upper, (n, domain.dimension))
-    if isinstance(domain, ln.Points):
-        values = domain.points[np.random.default_rng(6).integers(0, len(domain.points), n)]
-    noisy = start(terms, randomness=SimulationRandomness(8)).update_many(values).reshape(n, -1)
-    mechanism = terms.mechanism
-    made = mechanism.all_noise(SimulationRandomness(8)) @ mechanism.answer_rows.T
-    W = terms.question.workload.matrix()
-    assert np.allclose(noisy, W @ (values + made), atol=1e-5)
 
 
 def louder(noise):
@@ -537,23 +494,6 @@ def test_intervals_cover_and_are_no_wider_than_they_must_be(name):
 
 
 @pytest.mark.grid(2)
-@pytest.mark.parametrize("error", ["mean", "max"])
-@pytest.mark.parametrize("epsilon", [1.0, 3.0, 6.0])
-@pytest.mark.parametrize("rounds", [16, 50])
-def test_no_tree_of_two_levels_errs_less(rounds, epsilon, error):
-    """Whatever its arity and shares of ε."""
-    law, largest = Shared(epsilon, Stairs), error == "max"
-    arities, widths = best_tree(rounds, largest=largest, law=law)
-    tree = TreeSums(ln.Prefix(rounds), arities, frozen(np.array(widths)))
-    least = math.inf
-    for arity in range(2, rounds + 1, 1 + rounds // 20):
-        for width in np.geomspace(0.2, 5.0, 33).tolist():
-            strays = law.deviations(np.array([1.0, width]))
-            least = min(least, short_error(rounds, (arity,), strays, largest=largest))
-    assert squared_error(tree, error, law) <= least * 1.01
-
-
-@pytest.mark.grid(2)
 @pytest.mark.parametrize("epsilon", [1.0, 4.0, 8.0])
 @pytest.mark.parametrize("rounds", [1, 16, 64])
 def test_it_has_less_than_laplace_noise_and_more_than_the_lower_bound(rounds, epsilon):
@@ -566,27 +506,6 @@ def test_it_has_less_than_laplace_noise_and_more_than_the_lower_bound(rounds, ep
     if rounds == 1:
         assert ratio == pytest.approx(staircase_ratio(1, epsilon), rel=1e-6)
     assert own.lower_bound <= own.error
-
-
-@pytest.mark.grid(3)
-@pytest.mark.parametrize("name", ["count", "levels", "line", "momentum", "person"])
-def test_a_stream_goes_on_bit_for_bit_after_every_crash(name, tmp_path):
-    terms = asked(name).terms
-    n, domain = terms.question.workload.rounds, terms.question.domain
-    values = np.random.default_rng(5).uniform(domain.lower, domain.upper, (n, domain.dimension))
-    made = start(terms, randomness=SimulationRandomness(7))
-    answers = made.update_many(values).reshape(n, -1)
-    path = tmp_path / "own.stream"
-    start(terms, randomness=SimulationRandomness(7), path=path)
-    for t in range(n):
-        stream = ln.Stream.open(path)  # as after a crash between two rounds
-        assert stream.round == t
-        assert np.array_equal(np.atleast_1d(stream.update(values[t])), answers[t])
-    assert ln.verify(path)
-    alone = start(terms, randomness=SimulationRandomness(7))
-    alone.update_many(values[:3])
-    alone = ln.Stream.restore(alone.state())
-    assert np.array_equal(alone.update_many(values[3:]).reshape(n - 3, -1), answers[3:])
 
 
 def test_noise_in_steps_says_what_it_is():

@@ -30,11 +30,10 @@ from lownoise.planning.pure_streams import PURE_STRATEGIES, squared_error
 from lownoise.planning.stream_plan import StreamRequest
 from lownoise.sensitivity.participation import Participation
 from lownoise.sensitivity.relations import checked_relation
-from lownoise.solvers.streams.trees import best_tree, full_error, short_error
+from lownoise.solvers.streams.trees import best_tree
 from lownoise.streams import TreeSums, start
 from lownoise.streams.codec import document
 from lownoise_check import decide
-from streams.test_pure import levels_of, sums_of
 
 YES = ln.Points([[0.0], [1.0]])
 FEW = ln.Points([[0.0], [3.0], [1.5]])  # steps of 1.5
@@ -235,45 +234,6 @@ def test_every_sum_has_geometric_noise_in_whole_steps(name, monkeypatch):
 
 @pytest.mark.grid(least=6)
 @pytest.mark.parametrize("name", ASKED)
-def test_what_is_stated_of_an_answer_is_what_its_sums_add_up_to(name):
-    """Least squares by linear algebra, of the variances that whole numbers have."""
-    terms = asked(name).terms
-    mechanism, pair = terms.mechanism, terms.mechanism.pair
-    C = sums_of(pair)
-    variances = [2 * q / (1 - q) ** 2 for q in np.exp(-1 / base_scales(mechanism))]
-    every = np.repeat(variances, [count for count, _ in pair.levels])
-    W = terms.question.workload.matrix()
-    unit = [pair.linear(levels_of(pair, row[:, None]))[:, 0] for row in np.eye(len(C))]
-    B = W @ np.array(unit).T
-    assert np.allclose(B @ C, W)  # unbiased
-    own = np.square(B) @ every
-    if pair.fitted:
-        least = np.linalg.inv((C / every[:, None]).T @ C)
-        assert np.allclose(own, np.diag(W @ least @ W.T))
-    rows = np.abs(mechanism.answer_rows) * mechanism.noise.spacing
-    stated = terms.view.standard_deviations()
-    assert np.allclose(np.square(stated), own[:, None] * np.square(rows).sum(axis=1), rtol=1e-6)
-
-
-def base_scales(mechanism):
-    return float(mechanism.noise.multiples.scales[0]) * mechanism.pair.widths
-
-
-@pytest.mark.grid(least=6)
-@pytest.mark.parametrize("name", ASKED)
-def test_answers_are_exact_but_for_that_noise(name):
-    terms = asked(name).terms
-    n, domain = terms.question.workload.rounds, terms.question.domain
-    values = domain.points[np.random.default_rng(6).integers(0, len(domain.points), n)]
-    noisy = start(terms, randomness=SimulationRandomness(8)).update_many(values).reshape(n, -1)
-    mechanism = terms.mechanism
-    made = mechanism.all_noise(SimulationRandomness(8)) @ mechanism.answer_rows.T
-    W = terms.question.workload.matrix()
-    assert np.allclose(noisy, W @ (values + made), atol=1e-5)
-
-
-@pytest.mark.grid(least=6)
-@pytest.mark.parametrize("name", ASKED)
 def test_files_are_read_back_verified_and_refused_with_less_noise(name):
     terms = asked(name).terms
     text = document(terms)
@@ -458,24 +418,6 @@ def test_under_epsilon_and_delta_it_is_compared_too():
     assert stream.error == pytest.approx(min(errors.values()), rel=1e-9)
 
 
-@pytest.mark.grid(2)
-@pytest.mark.parametrize("error", ["mean", "max"])
-@pytest.mark.parametrize("epsilon", [1.0, 3.0, 6.0])
-@pytest.mark.parametrize("rounds", [16, 50])
-def test_no_tree_of_two_levels_errs_less(rounds, epsilon, error):
-    """Whatever its arity and shares of ε."""
-    law, largest = Shared(epsilon), error == "max"
-    arities, widths = best_tree(rounds, largest=largest, law=law)
-    tree = TreeSums(ln.Prefix(rounds), arities, frozen(np.array(widths)))
-    least = math.inf
-    for arity in range(2, rounds + 1, 1 + rounds // 20):
-        for width in np.geomspace(0.2, 5.0, 33).tolist():
-            strays = law.deviations(np.array([1.0, width]))
-            least = min(least, short_error(rounds, (arity,), strays, largest=largest))
-    assert squared_error(tree, error, law) <= least * 1.01
-    assert full_error((4, 4), law.deviations(np.array([1.0, 2.0]))) > 0
-
-
 def test_more_than_all_of_a_step_is_not_spent():
     stream = whole(8, 1000.0)
     assert stream.cost.epsilon == pytest.approx(32.0)
@@ -527,26 +469,6 @@ def test_tails_of_many_rounds_are_of_whole_numbers():
     far = mechanism.joint(1 - outside / 2, 1)
     assert far >= beyond
     assert mechanism.widest(0.95) > 0
-
-
-@pytest.mark.grid(3)
-@pytest.mark.parametrize("name", ["count", "both", "momentum", "person"])
-def test_a_stream_goes_on_bit_for_bit_after_every_crash(name, tmp_path):
-    terms = asked(name).terms
-    n, domain = terms.question.workload.rounds, terms.question.domain
-    values = domain.points[np.random.default_rng(5).integers(0, len(domain.points), n)]
-    made = start(terms, randomness=SimulationRandomness(7))
-    answers = made.update_many(values).reshape(n, -1)
-    path = tmp_path / "own.stream"
-    start(terms, randomness=SimulationRandomness(7), path=path)
-    for t in range(n):
-        stream = ln.Stream.open(path)  # as after a crash between two rounds
-        assert stream.round == t
-        assert np.array_equal(np.atleast_1d(stream.update(values[t])), answers[t])
-    alone = start(terms, randomness=SimulationRandomness(7))
-    alone.update_many(values[:3])
-    alone = ln.Stream.restore(alone.state())
-    assert np.array_equal(alone.update_many(values[3:]).reshape(n - 3, -1), answers[3:])
 
 
 def test_a_stream_that_was_begun_with_other_noise_goes_on_with_it(tmp_path):
