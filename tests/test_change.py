@@ -539,6 +539,27 @@ def test_a_dialect_without_a_file_is_refused_before_anything_is_spent(tmp_path):
     assert ";" in run(tmp_path, "marginal", "made", "x", "--csv", "--decimal", ",").stdout
 
 
+def test_several_questions_have_the_change_of_each_by_name():
+    asked = {"pay": ln.Mean(["pay"], ln.Box([0], [10])), "sex": ln.Count({"sex": ["F", "M"]})}
+    made = ln.plan(asked, budget=ln.zcdp(1), relation="add_remove")
+    now, then = made.release(TABLE), made.release(TABLE)
+    found = now - then
+    assert list(found) == ["pay", "sex"]
+    for name, own in found.items():
+        assert own.to_pandas().equals((now[name] - then[name]).to_pandas())
+    other = ln.plan(
+        {"pay": asked["pay"], "id": asked["sex"]}, budget=ln.zcdp(1), relation="add_remove"
+    ).release(TABLE)
+    with pytest.raises(QuestionError, match=r"^releases answer 'pay, sex' and 'pay, id'; subtract"):
+        now - other
+    with pytest.raises(PlanError, match=r"^earlier=Release is no release of several questions; "):
+        now - then["pay"]
+    with pytest.raises(PlanError, match=r"^earlier=JointRelease is no release; "):
+        now["pay"] - then
+    with pytest.raises(QuestionError, match="are one release, made "):
+        now - now
+
+
 def test_matrices_that_differ_are_named_without_their_bytes():
     one, other = (
         ln.plan(ln.Queries(rows, {"id": 4}), budget=ln.zcdp(1), relation="add_remove")

@@ -13,7 +13,7 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
-from lownoise.errors import FileError, PlanError, path_of, quoted
+from lownoise.errors import FileError, PlanError, QuestionError, path_of, quoted
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.numbers.readable import html_table
 from lownoise.planning.release_plan import Plan
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from lownoise.privacy import Budget, Event, Payer
+    from lownoise.release.change import Change
     from lownoise.release.progress import Listener
     from lownoise.sets.domains import AbstractDomain
 
@@ -236,7 +237,8 @@ class JointRelease:
     """Answers to several questions that share a budget, by name.
 
     It is a mapping: `release["pay"]` is the `Release` of one question. `to_pandas()` has one table
-    per question, by name. `release["pay"].export(path)` writes one to a file.
+    per question, by name. `release["pay"].export(path)` writes one to a file, and `later - earlier`
+    has the change of each.
 
     Args:
         releases: of each question.
@@ -257,6 +259,21 @@ class JointRelease:
     def __len__(self) -> int:
         """Return how many questions there are."""
         return len(self.releases)
+
+    def __sub__(self, earlier: JointRelease) -> dict[str, Change]:
+        """Return what the answers to each question changed by since an earlier release, by name.
+
+        Raises:
+            PlanError: where the earlier one is of no several questions.
+            QuestionError: where it is of others, or a question has no change (`Release`).
+        """
+        if type(earlier) is not type(self):
+            given = type(earlier).__name__
+            raise PlanError(f"earlier={given} is no release of several questions; give one")
+        if {*self} != {*earlier}:
+            asked = " and ".join(quoted(", ".join(own)) for own in (self, earlier))
+            raise QuestionError(f"releases answer {asked}; subtract those of one name")
+        return {name: own - earlier[name] for name, own in self.releases.items()}
 
     @property
     def cost(self) -> Event:
