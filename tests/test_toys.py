@@ -453,6 +453,7 @@ OTHERWISE = {  # never in a file, or by the fields of what they belong to
     "SignedNoise",
     "GroupNoise",
     "LatticeNoise",  # on streams, by its scale; what it is spaced by follows from their values
+    "SteppedNoise",
     "JointNoise",  # on groups, by the noise of a mean
     "DiscreteCrossNoise",  # by the name of discrete_k_norm, of which it is the form with a count
     "DiscreteCubeNoise",  # likewise

@@ -342,7 +342,7 @@ class AbstractNoise(ABC):
         return True
 
     @property
-    def whole(self) -> bool:
+    def integer_valued(self) -> bool:
         """Whether it is drawn in whole numbers, of which none is rounded."""
         return False
 
@@ -393,7 +393,7 @@ class AbstractNoise(ABC):
         Args:
             totals: the integers that it is added to.
         """
-        if self.whole:
+        if self.integer_valued:
             return 0.0
         coarse = (totals.unit > totals.finest) & (
             self.deviations(np.ones(self.dimension), None) > 0

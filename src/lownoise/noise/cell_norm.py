@@ -268,9 +268,9 @@ class CellNoise(AbstractRoundNoise):
         return self.inner.estimated
 
     @property
-    def whole(self) -> bool:
+    def integer_valued(self) -> bool:
         """As of the noise on cells."""
-        return self.inner.whole
+        return self.inner.integer_valued
 
     @property
     def finest(self) -> Vector:

@@ -57,7 +57,7 @@ class DiscreteCubeNoise(AbstractNoise):
 
     size: int
     scale: float
-    whole = True
+    integer_valued = True
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.scale) and self.scale > 0):

@@ -76,7 +76,7 @@ class DiscreteKNormNoise(AbstractNoise):
 
     cells: int
     scale: float
-    whole = True
+    integer_valued = True
 
     def __post_init__(self) -> None:
         if not 2 <= self.cells <= MOST_CELLS:  # noqa: PLR2004
@@ -186,7 +186,7 @@ class DiscreteCrossNoise(AbstractNoise):
 
     corners: Vector
     scale: float
-    whole = True
+    integer_valued = True
 
     def __post_init__(self) -> None:
         _check_scale(self.scale)

@@ -211,7 +211,7 @@ class DiscreteStaircaseNoise(AbstractNoise):
     scales: Vector
     widths: Integers
     firsts: Integers
-    whole = True
+    integer_valued = True
 
     def __post_init__(self) -> None:
         shapes = {own.shape for own in (self.scales, self.widths, self.firsts)}

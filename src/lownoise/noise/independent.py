@@ -111,7 +111,7 @@ class AbstractIndependentNoise(AbstractNoise):
         return int(self.scales.size)
 
     @property
-    def whole(self) -> bool:
+    def integer_valued(self) -> bool:
         """As of its law."""
         return self.on_lattice
 

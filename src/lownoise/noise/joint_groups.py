@@ -194,9 +194,9 @@ class JointNoise(AbstractNoise):
         return self.inner.left_out
 
     @property
-    def whole(self) -> bool:
+    def integer_valued(self) -> bool:
         """As of one group's."""
-        return self.inner.whole
+        return self.inner.integer_valued
 
     def coarseness(self, totals: JointTotals) -> float:
         """As of the noise of one group, where it is least."""

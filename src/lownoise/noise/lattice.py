@@ -140,7 +140,7 @@ class LatticeNoise(AbstractNoise):
     apart: ClassVar[float] = 0.0  # how many multiples a number may be from a whole one
     multiples: GeometricNoise
     spacing: Integers
-    whole = True
+    integer_valued = True
 
     @property
     def scale(self) -> float:

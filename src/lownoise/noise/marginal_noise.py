@@ -77,7 +77,7 @@ class AbstractMarginalNoise(AbstractNoise):
     def coarseness(self, totals: AbstractTotals) -> float:
         """Return how large steps are beside the noise, of whose sums all answers are."""
         own = self.finest[(self.finest > 0) & (self.layout.steps > totals.finest)]
-        return 0.0 if self.whole else float(np.max(1 / own, initial=0.0))
+        return 0.0 if self.integer_valued else float(np.max(1 / own, initial=0.0))
 
     @abstractmethod
     def sums_covariance(self, place: int, first: Sums, second: Sums) -> Vector:

@@ -210,7 +210,7 @@ class ParityNoise(AbstractNoise):
         return sum(self.counts)
 
     @property
-    def whole(self) -> bool:
+    def integer_valued(self) -> bool:
         """As of its law."""
         return self.law.on_lattice
 

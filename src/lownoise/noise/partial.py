@@ -92,9 +92,9 @@ class PartialNoise(AbstractNoise):
         return self.inner is None or self.inner.steady
 
     @property
-    def whole(self) -> bool:
+    def integer_valued(self) -> bool:
         """As of the noise itself."""
-        return self.inner is None or self.inner.whole
+        return self.inner is None or self.inner.integer_valued
 
     @property
     def log_concave(self) -> bool:

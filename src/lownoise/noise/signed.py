@@ -321,7 +321,7 @@ class SignedNoise(AbstractRoundNoise):
         return Loss(epsilon, 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
 
     @property
-    def whole(self) -> bool:
+    def integer_valued(self) -> bool:
         """As of its law."""
         return self.layout.law.on_lattice
 

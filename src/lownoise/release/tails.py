@@ -235,7 +235,7 @@ _QUANTILES: dict[type, Callable[[Vector, Vector, Vector, float], float]] = {
 }
 
 
-def _whole_rise(scales: Vector, x: Vector) -> Vector:
+def _integer_rise(scales: Vector, x: Vector) -> Vector:
     """Return ln E e^{xX} of geometric numbers: −ln(1 − v(cosh x − 1)), v the variance."""
     return -np.log1p(-2 * GeometricNoise.variances(scales) * np.square(np.sinh(x / 2)))
 
@@ -244,12 +244,12 @@ def _stairs_rise(scales: Vector, x: Vector) -> Vector:
     """Return that of staircases: of whole numbers, and of what is between these."""
     first, chance = Stairs.between(1 / scales)
     parts = ((chance, first), (1 - chance, 1 - first))
-    return _whole_rise(scales, x) + np.log(sum(p * np.sinh(x * g) / (x * g) for p, g in parts))
+    return _integer_rise(scales, x) + np.log(sum(p * np.sinh(x * g) / (x * g) for p, g in parts))
 
 
 _RISES: dict[type, Callable[[Vector, Vector], Vector]] = {
     LaplaceNoise: lambda scales, x: -np.log1p(-np.square(scales * x)),
-    GeometricNoise: _whole_rise,
+    GeometricNoise: _integer_rise,
     Stairs: _stairs_rise,
 }
 
