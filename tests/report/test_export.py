@@ -391,7 +391,7 @@ def test_a_dialect_is_read_back_to_every_digit_and_runs_no_cell(kind, separator,
     assert "." not in re.sub(r'"[^"]*"', "", text)
     assert not any(re.match("[=+@]", c) for line in text.splitlines() for c in line.split(between))
     numbers = list(known.columns[-4:])
-    rows = rows_of(numbers, ln.Table(tmp_path / "x.csv", separator=between, decimal=","))
+    rows = rows_of(numbers, ln.Table(tmp_path / "x.csv", **dialect))
     np.testing.assert_array_equal(np.vstack(list(rows)), known[numbers])
 
 

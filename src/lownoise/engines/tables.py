@@ -58,7 +58,7 @@ class Table:
             pattern; "env://NAME", an address in an environment variable, which is never shown or
             stored; or a list of files.
         separator: the separator of text files: a comma, a semicolon, a bar, a colon or a tab. By
-            default a tab in .tsv, else a comma.
+            default a tab in .tsv, else a comma, or a semicolon where decimals have commas.
         quotes: whether fields may be quoted; by default not in .tsv.
         decimal: the decimal mark of text files: "." or ",".
         partitions: columns whose values are in the names of folders, as `state=TX`. They are texts,
@@ -132,7 +132,7 @@ class Table:
     def dialect(self, path: Path) -> Dialect:
         """Return what a file of it is written in."""
         usual = dialect_of(path)
-        between = usual.separator if self.separator is None else self.separator
+        between = self.separator or (";" if usual.separator == self.decimal else usual.separator)
         quoted = usual.quoted if self.quotes is None else self.quotes
         return Dialect(between, quoted=quoted)
 
