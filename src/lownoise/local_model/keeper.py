@@ -273,9 +273,9 @@ def _costs(path: Path, connection: sqlite3.Connection, person: bytes) -> tuple[F
     """Return what a person's answers cost, the sums of ε and of δ, exactly."""
     from lownoise.numbers.rounding import exact
 
-    rows = connection.execute("SELECT epsilon, delta FROM answer WHERE person = ?", [person])
+    asked = "SELECT epsilon, delta FROM answer WHERE person = ?"
     sums = exact(0.0), exact(0.0)
-    for epsilon, delta in rows:
+    for epsilon, delta in connection.execute(asked, [person]):
         if not (0 < epsilon < math.inf and 0 <= delta < 1):
             raise LedgerError(f"keeper={path} is damaged; restore it from a backup")
         sums = sums[0] + exact(epsilon), sums[1] + exact(delta)

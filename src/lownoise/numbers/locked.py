@@ -5,6 +5,10 @@ What was spent, told or drawn stands in such a file: a ledger, a device's keeper
 that is there is opened by SQLite alone: where a process closes any handle of its own on a file,
 POSIX drops every lock that it has on it, those of its other threads too, and then another process
 could go on from the file at the same time.
+
+A lock outlasts its block where a statement has rows left and something still holds its cursor, as
+the traceback of an error does that an interactive session keeps. So no variable holds a cursor:
+rows are fetched whole, or a loop has the only reference.
 """
 
 from __future__ import annotations
@@ -97,8 +101,11 @@ class LockedKind:
                 yield connection
                 connection.execute("COMMIT")
             finally:
-                with suppress(sqlite3.Error):
-                    connection.close()  # rolls back what was not committed
+                # rolls back what was not committed, and before an interrupt could come in between
+                try:  # noqa: SIM105
+                    connection.close()
+                except sqlite3.Error:
+                    pass
 
     @contextmanager
     def reading(self, path: Path) -> Iterator[sqlite3.Connection | None]:

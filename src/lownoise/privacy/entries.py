@@ -91,7 +91,7 @@ def entries_of(connection: sqlite3.Connection, dataset: str) -> list[Entry]:
         "SELECT id, event, state, note, created, relation, epsilon, delta FROM spend "
         "WHERE dataset = ? ORDER BY id",
         [dataset],
-    )
+    ).fetchall()
     shared = shared_of(connection, dataset)
     return [
         Entry(number, own, state, note, created, pair, relation, shared.get(number))
@@ -266,7 +266,7 @@ def shared_of(connection: sqlite3.Connection, dataset: str) -> dict[int, Uses]:
     """Return what a dataset's shared spends pay for, by their numbers."""
     if not _renewed(connection):
         return {}
-    rows = connection.execute(_SHARED, [dataset])
+    rows = connection.execute(_SHARED, [dataset]).fetchall()
     return {spend: Uses(plan, uses, taken) for spend, plan, uses, taken in rows}
 
 

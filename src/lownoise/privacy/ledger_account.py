@@ -297,7 +297,8 @@ class Account:
             return self._reading(connection, budget) or named("basic"), budget, spends
 
     def _held(self, connection: sqlite3.Connection) -> list[str]:
-        return [name for (name,) in connection.execute("SELECT name FROM dataset ORDER BY name")]
+        rows = connection.execute("SELECT name FROM dataset ORDER BY name").fetchall()
+        return [name for (name,) in rows]
 
     def _budget(self, connection: sqlite3.Connection) -> Budget:
         row = connection.execute(
@@ -323,7 +324,7 @@ class Account:
             "SELECT event, epsilon, delta FROM spend WHERE dataset = ? AND state != 'cancelled' "
             "ORDER BY id",
             [self.dataset],
-        )
+        ).fetchall()
         read = cache(spent_of)  # an account of a million spends has few that differ
         return [read(*row) for row in rows]
 

@@ -273,9 +273,9 @@ class StreamFile:
             raise FileError("its noise is not whole")
         kept = np.zeros((rounds - done, r), dtype=np.int64)
         start = done - done % _BLOCK
-        rows = connection.execute("SELECT * FROM noise WHERE first >= ? ORDER BY first", [start])
+        asked = "SELECT * FROM noise WHERE first >= ? ORDER BY first"
         for (first, content, digest), expected in zip(
-            rows, range(start, rounds, _BLOCK), strict=True
+            connection.execute(asked, [start]), range(start, rounds, _BLOCK), strict=True
         ):
             self._expect(f"noise {first}", content, digest)
             own = np.frombuffer(content, dtype="<i8").reshape(-1, r)
