@@ -29,9 +29,9 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 125_905,
-    "of which code": 68_011,
-    "modules": 493,
+    "lines of source": 126_085,
+    "of which code": 68_104,
+    "modules": 494,
     "rooms": 24,
     "floors": 12,
     "modules that import each other in a circle": 0,
@@ -39,8 +39,8 @@ LIMITS = {
     "functions named _": 0,
     "files a box's mean runs through": 53,
     "files a pure plan of queries runs through": 68,
-    "pairs of places alike": 908,
-    "lines of tests": 89_261,
+    "pairs of places alike": 909,
+    "lines of tests": 89_461,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 2_042,
 }

@@ -13,6 +13,7 @@ though T(i* − 1) < 0. So the categories from the one to the other hold the qua
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import NoneType
@@ -26,11 +27,15 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.release.answer_table import AbstractTabular, AnswerColumn, AnswerTable, ends_of
 from lownoise.release.regions import normal_quantile, simultaneous_quantile
+from lownoise.release.shares import shares
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Attribute
     from lownoise.release.marginal_answers import MarginalAnswers
+    from lownoise.release.shares import Shares
 
 
 _AT_ONCE = 1 << 22  # numbers of sums along a column, built at once
@@ -212,6 +217,95 @@ class Distributed:
             rows[:, :k] = np.tri(stop - start, k, start) - share
             found[start:stop] = self._view.row_variances(self._names, rows, self._cells)
         return np.sqrt(np.maximum(found, 0.0))
+
+
+class Counted(ABC):
+    """What has released marginals, from which more is read."""
+
+    @property
+    @abstractmethod
+    def _marginals(self) -> MarginalAnswers: ...
+
+    def distribution(
+        self,
+        column: str | None = None,
+        *,
+        where: Mapping[str, object] | None = None,
+        level: float = 0.95,
+    ) -> Cumulative:
+        """Return the number of rows up to each value of a column, with a simultaneous band.
+
+        Args:
+            column: an attribute of numbers, preferably of ranges; by default the only ordered one.
+            where: for a group of rows, the category of each attribute that defines the group.
+            level: the probability, over the noise, with which the band covers all exact counts: by
+                Šidák's inequality for Gaussian noise, else by the union bound.
+
+        Raises:
+            QuestionError: where there is no such column or group, or its marginal does not follow
+                from what was released.
+            PlanError: where the question was not of marginals, or the level is out of range.
+        """
+        return Distributed(self._marginals, column, where).cumulative(level)
+
+    def quantile(
+        self,
+        q: float,
+        column: str | None = None,
+        *,
+        where: Mapping[str, object] | None = None,
+        level: float = 0.95,
+    ) -> Quantile:
+        """Return a quantile of a column, with an interval that covers the exact quantile.
+
+        The ends of the interval are edges of ranges, so it is at least as wide as a range. The
+        value is post-processed, and may be biased. Rows with a missing value do not count.
+
+        Args:
+            q: in [0, 1]; 0.5 is the median.
+            column: as of `distribution`.
+            where: as of `distribution`.
+            level: the probability, over the noise, with which the interval covers the quantile.
+
+        Raises:
+            QuestionError: as `distribution`.
+            PlanError: as `distribution`, and where q is out of range.
+
+        Examples:
+            >>> import pandas as pd
+            >>> import lownoise as ln
+            >>> ages = ln.Distribution("age", range(0, 101, 5))
+            >>> plan = ln.plan(ages, budget=ln.zcdp(1e6), relation="add_remove")
+            >>> release = plan.release(pd.DataFrame({"age": range(100)}))
+            >>> found = release.quantile(0.52)
+            >>> round(found.value, 1), found.lower, found.upper
+            (52.0, 50.0, 55.0)
+        """
+        return Distributed(self._marginals, column, where).quantile(q, level)
+
+    def shares(self, *names: str, of: str | Sequence[str] = (), level: float = 0.95) -> Shares:
+        """Return counts by these attributes as shares of their groups', each with an interval.
+
+        Args:
+            names: of attributes, as of `Release.marginal`.
+            of: those of them whose categories are the groups; none: shares of all rows.
+            level: the chance over the noise with which each interval holds the exact share.
+
+        Raises:
+            QuestionError: as `Release.marginal`, and where `of` names no groups of the marginal.
+            PlanError: as `distribution`.
+
+        Examples:
+            >>> import pandas as pd
+            >>> import lownoise as ln
+            >>> counts = ln.Count({"sex": ["F", "M"], "work": ["no", "yes"]})
+            >>> plan = ln.plan(counts, budget=ln.zcdp(1e6), relation="add_remove")
+            >>> rows = pd.DataFrame({"sex": [*"FFFMM"], "work": ["no", "yes", "yes", "no", "no"]})
+            >>> found = plan.release(rows).shares("sex", "work", of="sex")
+            >>> abs(found.shares.round(2)).tolist()
+            [[0.33, 0.67], [1.0, 0.0]]
+        """
+        return shares(self._marginals, names, of, level)
 
 
 def _column(attributes: tuple[Attribute, ...], name: str | None) -> Attribute:

@@ -217,7 +217,7 @@ def ratio_interval(
     *,
     variance: Vector,
     covariance: Vector,
-    scale: float,
+    scale: Vector | float,
     radius: Vector | float,
 ) -> Vector:
     """Return Fieller's interval for each of d ratios of one denominator, shape (…, d, 2).
@@ -233,7 +233,7 @@ def ratio_interval(
         denominator: n, what was observed, shape (…).
         variance: of each numerator's noise, shape (d,).
         covariance: of each numerator's noise with the denominator's, shape (d,).
-        scale: b, the standard deviation of the denominator's noise.
+        scale: b, the standard deviation of the denominator's noise, or one of each ratio's.
         radius: in standard deviations, a number or one a ratio.
 
     Returns:

@@ -15,7 +15,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.questions import AbstractGrouped, Marginals, Mean
 from lownoise.release import codec, folders, stored
 from lownoise.release.codec import Origin, Spend
-from lownoise.release.distributions import Distributed
+from lownoise.release.distributions import Counted
 from lownoise.release.groups import Groups
 from lownoise.release.marginal_answers import MarginalAnswers
 from lownoise.release.moments import moments_of
@@ -23,13 +23,12 @@ from lownoise.release.readable import Guaranteed, in_brackets
 from lownoise.release.regions import Ratios, ratio, within_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from os import PathLike
     from pathlib import Path
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.release.change import Change
-    from lownoise.release.distributions import Cumulative, Quantile
     from lownoise.release.groups import GroupTable
     from lownoise.release.marginals import Cell
     from lownoise.release.nearest import Projected
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Release(Guaranteed):
+class Release(Guaranteed, Counted):
     """Answers that may be published, with their error, proof and cost.
 
     `to_pandas()` is a table with intervals. `estimate` has the answers in the order of the
@@ -259,63 +258,6 @@ class Release(Guaranteed):
             PlanError: where the question was not of marginals.
         """
         return self._marginals.total(cells)
-
-    def distribution(
-        self,
-        column: str | None = None,
-        *,
-        where: Mapping[str, object] | None = None,
-        level: float = 0.95,
-    ) -> Cumulative:
-        """Return the number of rows up to each value of a column, with a simultaneous band.
-
-        Args:
-            column: an attribute of numbers, preferably of ranges; by default the only ordered one.
-            where: for a group of rows, the category of each attribute that defines the group.
-            level: the probability, over the noise, with which the band covers all exact counts: by
-                Šidák's inequality for Gaussian noise, else by the union bound.
-
-        Raises:
-            QuestionError: where there is no such column or group, or its marginal does not follow
-                from what was released.
-            PlanError: where the question was not of marginals, or the level is out of range.
-        """
-        return Distributed(self._marginals, column, where).cumulative(level)
-
-    def quantile(
-        self,
-        q: float,
-        column: str | None = None,
-        *,
-        where: Mapping[str, object] | None = None,
-        level: float = 0.95,
-    ) -> Quantile:
-        """Return a quantile of a column, with an interval that covers the exact quantile.
-
-        The ends of the interval are edges of ranges, so it is at least as wide as a range. The
-        value is post-processed, and may be biased. Rows with a missing value do not count.
-
-        Args:
-            q: in [0, 1]; 0.5 is the median.
-            column: as of `distribution`.
-            where: as of `distribution`.
-            level: the probability, over the noise, with which the interval covers the quantile.
-
-        Raises:
-            QuestionError: as `distribution`.
-            PlanError: as `distribution`, and where q is out of range.
-
-        Examples:
-            >>> import pandas as pd
-            >>> import lownoise as ln
-            >>> ages = ln.Distribution("age", range(0, 101, 5))
-            >>> plan = ln.plan(ages, budget=ln.zcdp(1e6), relation="add_remove")
-            >>> release = plan.release(pd.DataFrame({"age": range(100)}))
-            >>> found = release.quantile(0.52)
-            >>> round(found.value, 1), found.lower, found.upper
-            (52.0, 50.0, 55.0)
-        """
-        return Distributed(self._marginals, column, where).quantile(q, level)
 
     def projected(
         self, onto: str | None = None, *, norm: str = "noise", rtol: float = 1e-4
