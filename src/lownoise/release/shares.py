@@ -102,11 +102,11 @@ def shares(
         )
 
     d = like(answers.marginal(*kept), group=True)
-    spread = like(view.standard_deviation(*names))
+    strays = like(view.standard_deviation(*names))
     base = like(view.standard_deviation(*kept), group=True)
     beside = _covariances(view, names, kept, n.shape)
     if view.gaussian:
-        scales = {"variance": spread**2, "covariance": beside, "scale": base}
+        scales = {"variance": strays**2, "covariance": beside, "scale": base}
         each = {name: own[..., None] for name, own in scales.items()}
         ends = ratio_interval(n[..., None], d, **each, radius=normal_quantile(level))
         low, high = ends[..., 0, 0], ends[..., 0, 1]
@@ -118,7 +118,7 @@ def shares(
         low, high = (n - far) / np.where(n > far, d + off, least), (n + far) / least
     bounded = ~np.isnan(high)
     over = np.where(bounded, d, np.nan)
-    square = spread**2 - 2 * (n / over) * beside + (n / over * base) ** 2
+    square = strays**2 - 2 * (n / over) * beside + (n / over * base) ** 2
     return Shares(
         by=names,
         of=kept,
