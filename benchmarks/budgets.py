@@ -14,7 +14,6 @@ One cell of docs/budgets.md is one row; those of categories at ε = 8 are
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -27,8 +26,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator
 
     from lownoise.planning import Plan
@@ -161,8 +162,8 @@ def chosen_by(given: argparse.Namespace) -> Chosen:
     )
 
 
-def parser_of() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def parser_of() -> Arguments:
+    parser = Arguments(__doc__)
     parser.add_argument("--peer", metavar="PYTHON", help="an interpreter with opendp, diffprivlib")
     parser.add_argument("--quick", action="store_true", help="few columns, ε = 1")
     parser.add_argument("--rows", metavar="FILE", type=Path, help="where rows are kept")

@@ -15,7 +15,6 @@ import gzip
 import json
 import os
 import statistics
-import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,6 +26,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from lownoise.engines.codings import Coding, TotalsQuery
 from lownoise.engines.queries import totals_query
 
@@ -162,7 +162,7 @@ def adult() -> None:
 
 
 def main() -> None:
-    words = sys.argv[1:]
+    words = Arguments(__doc__).words()
     rows = int(words.pop(0)) if words and words[0].isdigit() else 3_000_000
     print(f"{rows:,} rows, {os.cpu_count()} cores, medians of {ROUNDS} pairs")
     print(f"{'':30}{'size':>10}{'ours':>10}{'DuckDB':>11}{'ratio':>8}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.arguments import Arguments
 from lownoise.errors import PlanError
 from lownoise.local_model import ENCODERS, FULL, RANDOMIZERS
 from lownoise.local_model.report import ReportFormat, fresh_identifiers
@@ -91,4 +92,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    Arguments(__doc__).parse_args()
     main()

@@ -21,6 +21,7 @@ from sklearn.datasets import load_digits
 
 import lownoise as ln
 import torch
+from benchmarks.arguments import Arguments
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 DELTA = 1e-5
@@ -100,4 +101,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    Arguments(__doc__).parse_args()
     sys.exit(main())

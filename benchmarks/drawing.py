@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.arguments import Arguments
 from lownoise.numbers import normals as normal_numbers
 from lownoise.numbers import randomness
 from lownoise.numbers.machine import Loader
@@ -150,4 +151,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(Arguments(__doc__).words())

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from benchmarks.solver import ONE_THREAD, ROOT
 from lownoise.errors import LownoiseError
 from lownoise.planning import LocalPlan, StreamPlan
@@ -291,7 +292,7 @@ def _run(processor: str, *given: str) -> str:
 
 def main() -> int:
     """Return 1 where a plan does not hold elsewhere."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.elsewhere", description=__doc__)
+    parser = Arguments(__doc__)
     parser.add_argument("names", nargs="*", default=["Haswell", "Nehalem", "oldest"])
     parser.add_argument("--only", default="", metavar="TEXT", help="rows whose name holds it")
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb
 
+from benchmarks.arguments import Arguments
 from lownoise.errors import PlanError
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import up
@@ -231,5 +232,6 @@ def rows(dimensions: tuple[int, ...] = (1, 2, 3, 5, 8, 10, 15, 20)) -> list[tupl
 
 
 if __name__ == "__main__":
+    Arguments(__doc__).parse_args()
     for row in rows():
         sys.stdout.write("  ".join(f"{number:>14,}" for number in row) + "\n")

@@ -8,6 +8,7 @@ of the bare averages. Spark's memory is its own and not counted.
 
 from __future__ import annotations
 
+import argparse
 import resource
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 
 ROWS = 100_000_000
 GROUP = 1_000_000
@@ -77,10 +79,13 @@ def main(rows: int, engine: str) -> None:
 
 
 if __name__ == "__main__":
-    if "--of" in sys.argv:
-        own, what = sys.argv[2:4]
+    taken = Arguments(__doc__)
+    taken.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb")
+    taken.add_argument("--of", nargs=2, help=argparse.SUPPRESS)
+    rows = taken.number("rows", ROWS)
+    given = taken.parse_args()
+    if given.of:
+        own, what = given.of
         bare(own) if what == "bare" else released(own, what)
     else:
-        counts = [a for a in sys.argv[1:] if a[0].isdigit()]
-        asked = "spark" if "spark" in sys.argv else "duckdb"
-        main(int(float(counts[0])) if counts else ROWS, asked)
+        main(rows, given.engine)

@@ -29,6 +29,7 @@ import numpy as np
 from scipy.stats import t as student
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from lownoise.learning import LearningPlan
 from lownoise.learning.clipping import clipped_sum
 
@@ -250,4 +251,4 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(Arguments(__doc__).words(*TASKS)))

@@ -10,7 +10,6 @@ integers whose law is exact, of 64 random bits each from SHAKE-128; the others a
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
@@ -22,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from benchmarks.arguments import Arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,7 +141,7 @@ def in_turn(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Arguments(__doc__)
     parser.add_argument("--peer")
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--parameters", type=int, default=10**7)

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from benchmarks.release import paired, seconds, verdict
 from lownoise.local_model.report import Reports, fresh_identifiers
 from lownoise.local_model.simulate import write
@@ -169,4 +170,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    Arguments(__doc__).parse_args()
     sys.exit(main())

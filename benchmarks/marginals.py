@@ -8,7 +8,6 @@ authors on other machines.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import statistics
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from lownoise.engines.counts import records_query
 
 if TYPE_CHECKING:
@@ -63,9 +63,7 @@ def adult(names: Sequence[str] | None = None) -> ln.Marginals:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS])
-    for part in parser.parse_args().parts or PARTS:
+    for part in Arguments(__doc__).words(*PARTS) or PARTS:
         PARTS[part]()
         print(flush=True)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import sys
 import tempfile
 import time
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from benchmarks.marginals import ADULT, adult, even
 from lownoise.engines.counts import records_query
 from lownoise.numbers.randomness import SystemRandomness
@@ -116,6 +116,9 @@ def wide() -> None:
 
 
 if __name__ == "__main__":
+    runs = {"adult": whole_adult, "adult-phases": adult_phases, "wide": wide}
+    names = Arguments(__doc__).words(*runs)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    {"adult": whole_adult, "adult-phases": adult_phases, "wide": wide}[sys.argv[1]]()
+    for name in names:
+        runs[name]()

@@ -9,7 +9,6 @@ noises of both; with `--check` the processor time that the checker for strangers
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 
 if TYPE_CHECKING:
     from lownoise.sensitivity.relations import Relation
@@ -134,4 +134,4 @@ def checked() -> None:
 
 
 if __name__ == "__main__":
-    {"--check": checked, "--sums": sums, "--ball": ball, "--pure": pure}.get(sys.argv[-1], gaps)()
+    Arguments(__doc__).chosen(gaps, check=checked, sums=sums, ball=ball, pure=pure)()

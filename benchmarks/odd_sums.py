@@ -20,6 +20,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.arguments import Arguments
 from benchmarks.domains import others
 from benchmarks.solver import ONE_THREAD, ROOT
 from lownoise.numbers.norms import order_norm
@@ -133,12 +134,9 @@ def main(arguments: list[str]) -> int:
         command = [sys.executable, "-m", "benchmarks.odd_sums", *arguments]
         os.execve(sys.executable, command, {**os.environ, **ONE_THREAD})  # noqa: S606
     sys.path.append(str(ROOT / "tests"))
-    if arguments not in ([], ["untaken"]):
-        print("give nothing, or: untaken")
-        return 2
     (untaken if arguments else table)()
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(Arguments(__doc__).words("untaken")))

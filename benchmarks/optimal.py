@@ -13,13 +13,13 @@ Each table is checked to be private before its error is printed.
 from __future__ import annotations
 
 import itertools
-import sys
 import time
 
 import numpy as np
 from scipy import optimize, sparse, stats
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0)
 WIDE = 300  # steps of noise that are looked at: what is beyond has a probability below 1e-30
@@ -167,4 +167,4 @@ def times() -> None:
 
 
 if __name__ == "__main__":
-    times() if sys.argv[1:] == ["times"] else compare()
+    times() if Arguments(__doc__).words("times") else compare()

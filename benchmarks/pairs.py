@@ -12,7 +12,6 @@ the least time counts: what disturbs a run only ever makes it longer.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import os
@@ -28,6 +27,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -294,7 +294,7 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--row"]:
         print(json.dumps(timed(arguments[1])))
         return 0
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Arguments(__doc__)
     parser.add_argument("checkouts", nargs=2, type=Path, metavar="PATH")
     parser.add_argument("words", nargs="*")
     parser.add_argument("--rounds", type=int, default=5)

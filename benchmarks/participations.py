@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from benchmarks.nonnegative_bound import MOST, nonnegative_bound
 from benchmarks.solver import ONE_THREAD, ROOT
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
@@ -198,7 +199,7 @@ def lines(rows: list[str], python: str | None) -> list[list[str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Arguments(__doc__)
     parser.add_argument("rows", nargs="*", default=list(ROWS))
     parser.add_argument("--peer", help="an interpreter that has jax-privacy")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)

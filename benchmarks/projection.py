@@ -16,12 +16,12 @@ which the source has as 1/4.
 from __future__ import annotations
 
 import math
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from lownoise.release.nearest.answers import MeanAnswers, ParityAnswers
 from lownoise.release.nearest.projected import nearest_answers
 
@@ -155,4 +155,4 @@ def main(runs: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
+    main(Arguments(__doc__).number("runs", 100))

@@ -18,7 +18,6 @@ and beside a release a margin with ε in even parts, which do not agree. The las
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import replace
 from typing import Any
@@ -27,6 +26,7 @@ import numpy as np
 import pandas as pd
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from lownoise.noise.group_noise import group_values
 from lownoise.noise.joint_groups import joint_mechanism
 from lownoise.release.guarantees import tail_quantile
@@ -176,4 +176,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    known() if "--known" in sys.argv else main()
+    Arguments(__doc__).chosen(main, known=known)()

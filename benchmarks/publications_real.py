@@ -15,7 +15,6 @@ parts of ρ.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import subprocess
@@ -29,6 +28,7 @@ import numpy as np
 import pandas as pd
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -167,7 +167,7 @@ def peers(cases: Sequence[Real], python: str) -> tuple[str, list[list[np.ndarray
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser()
+    parser = Arguments(__doc__)
     parser.add_argument("--peer", metavar="PYTHON", action="append", default=[])
     given = parser.parse_args()
     cases = list(real_tables())

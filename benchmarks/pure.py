@@ -8,7 +8,6 @@ of them run. Errors are root mean squares of the Euclidean length at ε = 1.
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from benchmarks.hull_noise import Estimate, distinct, pure_errors
 from benchmarks.sampled_volume import sampled_log_volume
 from lownoise.bounds import (
@@ -40,9 +40,7 @@ SAMPLES, FLAT_SAMPLES, VOLUME_SAMPLES = 300, 600, 400
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS])
-    for part in parser.parse_args().parts or PARTS:
+    for part in Arguments(__doc__).words(*PARTS) or PARTS:
         PARTS[part]()
         print(flush=True)
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from lownoise.noise import RadialNoise
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.release.guarantees import allowed
@@ -149,4 +150,4 @@ def main(arguments: tuple[str, ...]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tuple(sys.argv[1:])))
+    sys.exit(main(tuple(Arguments(__doc__).words("speed", "kept", numbers=True))))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DiagonalShape
@@ -199,4 +200,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    Arguments(__doc__).parse_args()
     sys.exit(main())

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 
 ROOT = Path(__file__).parents[1]
 ONE_THREAD = {
@@ -447,12 +448,9 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--peer"]:
         print(json.dumps(peer(**json.loads(arguments[1]))))
         return 0
-    peers = "--peers" in arguments
-    wanted = [a for a in arguments if a != "--peers"]
-    unknown = set(wanted) - {*NAMES, "growth"}
-    if unknown:
-        print(f"no row {', '.join(unknown)}; rows: {', '.join([*NAMES, 'growth'])}")
-        return 2
+    taken = Arguments(__doc__)
+    taken.add_argument("--peers", action="store_true", help="run what is installed, too")
+    wanted, peers = taken.words(*NAMES, "growth"), taken.parse_args().peers
     results = []
     for row in ROWS:
         if not wanted or row.name in wanted:

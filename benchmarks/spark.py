@@ -13,7 +13,6 @@ does for integers of moments: a floor and a sum each, and two sums, as many rows
 from __future__ import annotations
 
 import os
-import sys
 from itertools import combinations_with_replacement
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.arguments import Arguments
 from benchmarks.tables import REALS, TARGET, in_turn, rows, table
 from lownoise.engines import sessions
 
@@ -114,4 +114,6 @@ def _asked(query: str) -> Callable[[Any], None]:
 
 
 if __name__ == "__main__":
-    main(int(float((*sys.argv, str(ROWS))[1])), (*sys.argv, "", "")[2])
+    taken = Arguments(__doc__)
+    taken.add_argument("part", nargs="?", default="", help="of a row's name")
+    main(taken.number("rows", ROWS), taken.parse_args().part)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from lownoise.certificate.staircase import least_first, least_square_down, staircase_ratio
 from lownoise.noise import KNormNoise, StaircaseNoise
 from lownoise.noise.pure import ellipsoid_norm
@@ -231,4 +232,4 @@ def main(asked: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(Arguments(__doc__).words("counts", "speed", "costs", "streams", "intervals")))

@@ -10,7 +10,6 @@ measured elsewhere, on one core of a server.
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 import time
@@ -22,6 +21,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from benchmarks.stream_variances import (
     honaker_variances,
     normalized_variances,
@@ -85,9 +85,7 @@ class Made:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS])
-    for part in parser.parse_args().parts or PARTS:
+    for part in Arguments(__doc__).words(*PARTS) or PARTS:
         PARTS[part]()
         print(flush=True)
 

@@ -15,7 +15,6 @@ the first line says which adds up. `python -m benchmarks.spark` prints the same 
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from itertools import combinations, combinations_with_replacement
 from pathlib import Path
@@ -29,6 +28,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from lownoise.engines import adding
 from lownoise.engines.compiled import Kernels
 from lownoise.engines.folds import CodeSums
@@ -265,6 +265,6 @@ def main(count: int, words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
+    given = Arguments(__doc__).words()
     number = int(float(given.pop(0))) if given and given[0][0].isdigit() else ROWS
     main(number, given)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 import time
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from lownoise.sets.bodies import SymmetricPoints
 from lownoise.solvers import solve
 
@@ -174,4 +174,4 @@ def of_any_shape(question: Grouped, weights: Vector, values: Vector, order: floa
 
 
 if __name__ == "__main__":
-    least() if "--least" in sys.argv else main()
+    Arguments(__doc__).chosen(main, least=least)()

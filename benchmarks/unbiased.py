@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 
 if TYPE_CHECKING:
     from lownoise.sensitivity.relations import Relation
@@ -67,4 +68,4 @@ def main(releases: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(min(main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000), 1))
+    sys.exit(min(main(Arguments(__doc__).number("releases", 2000)), 1))

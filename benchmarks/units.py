@@ -7,7 +7,6 @@ is made instead, and a release of it is timed beside the bare window query of th
 of all miles counts where rows of an aircraft, or its miles, are bounded.
 """
 
-import sys
 import time
 import zipfile
 from pathlib import Path
@@ -21,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import lownoise as ln
+from benchmarks.arguments import Arguments
 from lownoise.cli.demo import _archive
 from lownoise.engines.opening import source_of
 from lownoise.engines.tables import UnitTable
@@ -158,9 +158,8 @@ def timed(rows: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] in (["exchange"], ["totals"]):
-        {"exchange": exchange, "totals": totals}[sys.argv[1]]()
-    elif len(sys.argv) > 1:
-        timed(int(sys.argv[1]))
-    else:
+    parts = {"exchange": exchange, "totals": totals}
+    for word in (words := Arguments(__doc__).words(*parts, numbers=True)):
+        parts[word]() if word in parts else timed(int(word))
+    if not words:
         by_aircraft()
