@@ -774,15 +774,20 @@ class Moments:  # of a box, or a ball, and the grid that they are coded on
         return Block(noise, self.d + self.lifted, [*self.squares, self.d][: len(self.squares) + self.lifted])
     def rounding(self) -> list[F]:  # how far from a record its codes are at most, in steps
         return [F(1, 2)] * self.d
+    def ends(self) -> list[tuple[F, F]]:  # of each moment, those of the middle of records and of products about it
+        r, at = self.inner, [F(c) for c in self.center[:len(self.inner)]]
+        return [(c - x, c + x) for c, x in each(at, r)] + [
+            (ZERO, r[i] ** 2) if i == j else (-r[i] * r[j] / (1 + self.ball), r[i] * r[j] / (1 + self.ball)) for i, j in self.pairs]
     def units(self, radii: list[F]) -> list[F]:  # of each moment
         return radii + [radii[i] * radii[j] for i, j in self.pairs]
     def covers(self, noise: Block, count: int, limit: F) -> bool:  # whether no μ² of a change is more
         r, d, k = self.outer, len(self.outer), self.d
         near = [x * (F(1, 1 << 42) + F(1, 1 << 51)) + abs(F(c)) / 2**51 if self.ball else ZERO for x, c in each(r, self.center[:d])]
         off = near + [near[i] * (r[j] + near[j]) + near[j] * r[i] + r[i] * r[j] / 2**50 for i, j in self.pairs]
-        off = [(x / F(s) + F(3, 4)) * (2 - self.counted) for x, s in each(off, self.step)] + [ZERO] * self.lifted
         units = [x / F(s) for x, s in each(self.units(r), self.step)]
         away = dict(each(self.squares, (-x / F(self.step[p]) for p, x in each(self.squares, self.away))))
+        far = [x + abs(away.get(p, ZERO)) + 1 for p, x in enumerate(units)]  # of which three roundings of floats are as much, or a quarter
+        off = [(x / F(s) + F(1, 2) + min(y / 2**51, F(1, 4))) * (2 - self.counted) for x, y, s in each(off, far, self.step)] + [ZERO] * self.lifted
         if max(x + y + abs(away.get(p, ZERO)) for p, (x, y) in enumerate(zip(units, off, strict=False))) > 1 << 51:
             false("codes beyond 2^51")
         places, turn = noise.places, noise.inner.turn()
@@ -1234,6 +1239,22 @@ class Balls:  # a mixture of uniform laws on balls about 0: what it shows of a c
             own *= 1 - F(1 << (4 * i), 1 << 68)
             now = self.beyond(epsilon, own) - delta
         false("noise.radii are of no change of about the length 1")
+class Around:  # noise of the norm of an ellipsoid on moments, of which no change is longer than in Gaussian noise of that shape
+    def __init__(self, file: File, own: Any, noise: Any, r: int, count: int) -> None:
+        if file.law != "ellipsoid" or "kept" in noise or r > WIDEST:
+            undecided("moments under a pure budget, but with noise of an ellipsoid, or so many")
+        self.file, self.own, self.count, self.scale = file, own, count, single(noise["scale"], "noise.scale", 2.0**-1000)
+        wide = noise["factor"]["shape"] == [r, r]
+        rows = unpacked(noise["factor"], "noise.factor", [r, r] if wide else [r])
+        self.given = {"kind": "dense", "factor": rows} if wide else {"kind": "diagonal", "scale": [abs(x) for x in rows[0]]}
+        self.law = Noise(self.given, r)
+    def reveals(self) -> None:  # check what noise shows
+        limit, r = self.file.limit, len(self.law.factor)
+        self.file.hides(self.own.covers(self.own.noise(self.given), self.count, (limit * self.scale) ** 2))
+        self.file.charged(*self.file.revealed(r, limit))
+    def variances(self, answers: Dyadic, steps: list[float]) -> list[F]:  # of rows of answers, in these steps
+        r = len(self.law.factor)  # r + 1 times those of a Gaussian of that factor, as E|z|² of the norm is (r + 1)(r + 2), over r + 2
+        return [(r + 1) * self.scale**2 * v for v in self.law.variances(answers, steps)]
 class Values:  # means, or totals, of a table or of each group: their noise, how answers stray, and what is proved
     def __init__(self, file: File, question: Any, noise: Any, totals: bool, grouped: bool = False) -> None:
         size, drops, given = file.terms["size"], question["drops_missing"], noise["count_step"]
@@ -1241,8 +1262,6 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         lifted, self.infinite = counted and not totals, file.infinite
         fields(noise, "noise", f"step count_step pivots embed about {PARTS.get('block' if noise.get('kind') == 'block' else WHOLE if file.pure == WHOLE else file.law, 'scales')}")
         self.own = records(question, noise, "kind drops_missing", counted, lifted)
-        if file.pure and isinstance(self.own, Moments):
-            undecided("moments under a pure budget")
         if totals and counted:
             self.own.totals, self.own.center = True, [0.0] * self.own.d  # what they are about
         self.count = int(1 / single(given, "noise.count_step", 2.0**-52)) if lifted else 0
@@ -1254,7 +1273,11 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         steps, self.plain = steps + [1 / (self.count or 1)] * lifted, file.terms["question"]["kind"] == "queries"
         given = file.terms["weights"] if "weights" in file.terms or not self.plain else [1.0] * self.own.d
         self.law, self.pure, self.steps = file.law, file.pure, steps
-        if file.law in SHAPED:
+        if file.pure and isinstance(self.own, Moments):
+            self.shape: Shape | Around = Around(file, self.own, noise, len(steps), self.count)
+            self.answers = unit(len(steps)), 0
+            self.shape.reveals()
+        elif file.law in SHAPED:
             self.shape = Shape(file, self.own, noise, len(steps), self.count)
             self.shape.reveals()  # first: how such noise strays may be undecided
         elif file.pure == WHOLE:
@@ -1343,6 +1366,8 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
             return [Counter([self.moved])]
         return [Counter(x / b for x, b in each(row, self.scales)) for row in self.own.moves(self.count)]
     def ranges(self) -> F:  # the square of the norm of how far one record moves each column, of those that come and go
+        if isinstance(self.own, Moments):
+            return ZERO  # none moves one moment alone
         ends = self.own.ends() if self.own.counted and len(self.own.pivots) == self.own.d else [(ZERO, ZERO)] * self.own.d
         far = [b - a if self.far else max(abs(a), abs(b)) for a, b in ends]
         squares = [(F(w) * x) ** 2 for w, x in each(self.weights, far)]
@@ -1361,7 +1386,11 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
             if plain and (self.plain or self.law != "gaussian"):  # of pure noise also by each column's own records
                 return [*found, max(found[1], self.ranges() if self.law != "gaussian" else ZERO)]
             if isinstance(self.own, Moments):
-                found.append(self.own.proved(evidence, plain, given, self.infinite) / self.n**2)
+                weights = given
+                if self.far:  # sums about the middle of each moment's range, and what the count matters to the worst mean
+                    ends, most = self.own.ends(), self.worst(given)
+                    self.own.away, weights = [ends[p][1] / 2 for p in self.own.squares], [*given, float(cut(most, 60 - math.frexp(float(most))[1], 0)) * (1 - 2**-50)]
+                found.append(self.own.proved(evidence, plain, weights, self.infinite) / self.n**2)
                 continue
             (scale,), places = dyadic([[*given, *(self.worst(given) for _ in self.far[:1])]])
             given_rows, over = self.about if self.far else self.answers
@@ -1373,13 +1402,15 @@ class Values:  # means, or totals, of a table or of each group: their noise, how
         far = [F(w) * (b - a) / self.n for w, (a, b) in each(self.weights, self.own.ends())]
         top, length, d, size = max(far), root(sum((x * x for x in far), ZERO), 1), len(far), file.terms["size"]
         box, k, evidence = self.own.kind == "lower", len(self.own.pivots), file.terms["evidence"] or {}
+        evidence = {} if isinstance(self.own, Moments) else evidence  # of means over all flips, or turns
         even = box or (self.own.kind == "image" and not self.own.cube and not self.own.dense)
         corners = box and not {"vertices", "squares", "points", "means"} & {*evidence}
         chosen, most = evidence.get("vertices", evidence.get("points", [])), k * (k + 1) // 2 + 1  # by Carathéodory's theorem
-        listed, many = self.own.listed_points or len(chosen), orthogonal(sum(map(bool, far)) or 1)  # a Hadamard matrix of corners, or of a ball's signs
+        listed, many = 0 if isinstance(self.own, Moments) else self.own.listed_points or len(chosen), orthogonal(sum(map(bool, far)) or 1)  # a Hadamard matrix of corners, or of a ball's signs
         if not corners and not (even and "squares" in evidence):
             many = min(listed * (listed - 1) // 2 if evidence.get("measure") == "product" else listed or most, most)
-        given = [(root(square, 0), many, top if self.infinite else length, length), (top, 1, top, top)]
+        near = 1 + F(isinstance(self.own, Moments), 1 << 40)  # whose ends are those of the lesser half widths
+        given = [(root(square, 0), many, near * (top if self.infinite else length), near * length), (top, 1, near * top, near * top)]
         fits, ball = even and min(far) > 0 and (d == 1 or not self.infinite), F(d, d + 2) * min(far) ** 2
         epsilon, delta = granted(file.terms["budget"]) if self.law == "radial" else (file.epsilon, ZERO)
         def added(bound: F) -> bool:

@@ -40,9 +40,9 @@ LIMITS = {
     "files a box's mean runs through": 53,
     "files a pure plan of queries runs through": 68,
     "pairs of places alike": 909,
-    "lines of tests": 89_556,
+    "lines of tests": 89_654,
     "files above 450 lines": 0,
-    "lines of the checker for strangers": 2_042,
+    "lines of the checker for strangers": 2_073,
 }
 
 
