@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import product
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -108,10 +109,12 @@ def _tree(workload: AbstractStreamWorkload, error: str, law: Shared | None = Non
     sizes = [n]
     while sizes[-1] > 1 and not isinstance(workload, Prefix):
         sizes.append(-(-sizes[-1] // 2))
-    every: dict[tuple[int, ...], TreeSums] = {}
-    for size in sizes:
-        arities, widths = best_tree(size, largest=error == "max", law=law)
-        every[arities] = TreeSums(workload, arities, frozen(np.array(widths)))
+    # a search for a law may end a little above what is best for Laplace noise
+    laws = dict.fromkeys((law, None)) if isinstance(workload, Prefix) else (law,)
+    every: dict[tuple[Shared | None, tuple[int, ...]], TreeSums] = {}
+    for size, own in product(sizes, laws):
+        arities, widths = best_tree(size, largest=error == "max", law=own)
+        every[own, arities] = TreeSums(workload, arities, frozen(np.array(widths)))
     return min(every.values(), key=lambda own: squared_error(own, error, law))
 
 
