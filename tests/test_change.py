@@ -376,6 +376,30 @@ def test_changes_of_groups_cover_at_their_level(budget):
         assert test.pvalue > 1e-6 / 3, (answer, covered[answer] / (RUNS * GROUPS))
 
 
+def test_covariances_are_subtracted_with_the_root_of_both_squares():
+    """Of 600 runs, of the first kind 1e-6 each: 0.87 is found; one half width alone covers 0.83."""
+    rng, runs = np.random.default_rng(8), 600
+    asked = ln.Moments(["a", "b"], ln.Box([0, 0], [10, 5]))
+    made = ln.plan(asked, budget=ln.zcdp(0.1), relation="add_remove", weights="range")
+    tables = []
+    for middle in (5, 6):
+        a = rng.normal(middle, 1.5, 2000).clip(0, 10)
+        b = (0.3 * a + rng.normal(0, 0.7, 2000)).clip(0, 5)
+        tables.append(pd.DataFrame({"a": a, "b": b}))
+    exact = tables[1].cov(ddof=0).to_numpy() - tables[0].cov(ddof=0).to_numpy()
+    covered = np.zeros((2, 2), int)
+    for k in range(runs):
+        both = []
+        for half, table in enumerate(tables):
+            with simulated(2 * k + half):
+                both.append(made.release(table).moments)
+        wide = [np.diff(own.covariance_interval(LEVEL), axis=-1)[..., 0] / 2 for own in both]
+        covered += np.abs(both[1].covariance - both[0].covariance - exact) <= np.hypot(*wide)
+    for count in covered.ravel().tolist():
+        assert stats.binomtest(count, runs, LEVEL, "less").pvalue > 1e-6, count / runs
+        assert stats.binomtest(count, runs, LEVEL + 0.01, "greater").pvalue > 1e-6, count / runs
+
+
 # --- what has no change, and where it is shown
 
 
