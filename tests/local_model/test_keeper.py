@@ -3,6 +3,7 @@
 
 import shutil
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 
@@ -247,3 +248,23 @@ def test_of_several_processes_one_draws_and_all_tell_its_answer(keeper, tmp_path
     assert len(set(answers)) == 1
     assert keeper.randomize(PLAN, RECORD, person="Ada").to_json() == answers[0]
     assert keeper.spent("Ada") == Spent(1.0, 0.0)
+
+
+def test_a_keeper_whose_making_was_killed_is_made_again(tmp_path):
+    """What was written of the first is taken back by its journal, and no keeper that is there."""
+    path = tmp_path / "answers"
+    killed = (
+        "import os, sqlite3, sys\n"
+        "own = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "own.execute('PRAGMA cache_size = 1')\n"  # so that pages are written before the end
+        "own.execute('BEGIN')\n"
+        "for i in range(50): own.execute(f'CREATE TABLE t{i} (a)')\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", killed, path], check=True)
+    assert path.stat().st_size
+    assert path.with_name("answers-journal").exists()
+    told = Keeper.create(path).randomize(PLAN, RECORD, person="Ada").to_json()
+    path.with_name("answers-journal").touch()
+    refused(lambda: Keeper.create(path), "exists already")
+    assert Keeper(path).randomize(PLAN, RECORD, person="Ada").to_json() == told

@@ -205,7 +205,8 @@ class Keeper:
         path = self.path
         with _KEEPER.usable(path):
             size = _size(path)
-            if create and size:
+            # with a journal it may be what was left of one whose making was killed
+            if create and size and not path.with_name(f"{path.name}-journal").exists():
                 raise _existing(path)
             if not create and size is None:
                 raise LedgerError(f"keeper={path} does not exist; make it with Keeper.create(path)")
