@@ -129,8 +129,8 @@ class AbstractMarginalNoise(AbstractNoise):
 
     @property
     def log_concave(self) -> bool:
-        """Whether its density is log-concave: Gaussian and Laplace numbers' and a norm's is."""
-        return True
+        """Whether it has a density: Gaussian and Laplace numbers', or a norm's."""
+        return not self.integer_valued
 
     def between(self, inside: Sequence[int], first: Sums, second: Sums) -> Vector:
         """Return the covariance of sums of ordered categories on a residual space, shape (k,).

@@ -332,11 +332,6 @@ class SignedNoise(AbstractRoundNoise):
             np.sqrt(self.layout.law.variances(self.layout.scales / self.layout.steps))
         )
 
-    @property
-    def log_concave(self) -> bool:
-        """It is where its law has a density."""
-        return not self.layout.law.on_lattice
-
     def moment(self, order: float) -> float:
         """Return at least (E|X|^q)^{1/q}/σ of every answer's noise X."""
         layout = self.layout
