@@ -94,10 +94,7 @@ def test_pure_streams_hold_and_a_thousandth_less_does_not(asked):
         )
     for path, change in edits:
         assert checker.decide(changed(text, path, change))[0] == FALSE, path
-    for by in (
-        1.2,
-        2.0,
-    ):  # 1.41 times this is of all mechanisms, where changes come again and again
+    for by in (1.2, 2.0):  # 1.41 is of all mechanisms, where changes come again and again
         above = changed(text, ("derived", "lower_bound"), times(by))
         assert checker.decide(above)[0] != HOLDS
 
@@ -132,7 +129,8 @@ def test_whole_noise_is_of_whole_steps_alone():
     text = planned(20, "steps", "substitute", "geometric", "honaker", "max")
     column = packed(np.array([1.0, *[0.5] * 19]))
     parts = changed(text, ("terms", "pair"), lambda _: {"kind": "toeplitz", "column": column})
-    assert checker.decide(parts)[0] == FALSE
+    status, lines = checker.decide(parts)
+    assert (status, "parts of rounds" in lines[-1]) == (FALSE, True), lines
     nearer = changed(  # 1 apart where it was 2: the noise is half as wide in steps of the grid
         text, ("terms", "question", "points"), lambda own: [*own, [1.0, 3.0]]
     )
@@ -152,9 +150,8 @@ def test_each_later_sum_of_a_square_root_is_charged_its_part_and_a_step():
         assert checker.decide(forged)[0] == FALSE
     steps = 11 * sum(1 / b for b in json.loads(text)["terms"]["noise"]["scales"])
     less = changed(text, ("derived", "cost", "epsilon"), lambda epsilon: epsilon - steps / 2)
-    assert (
-        checker.decide(less)[0] == FALSE
-    )  # the steps that rounding moves are a part of the charge
+    # the steps that rounding moves are a part of the charge
+    assert checker.decide(less)[0] == FALSE
     longer = np.append(own[:-1], own[-1] + 2.0**-20)
     assert checker.decide(pair(text, column=packed(longer)))[0] == FALSE
 
