@@ -40,7 +40,7 @@ def test_the_whole_way(kind, folder):
     people = run(folder, "plan", spec).stdout
     for word in (
         SPECS[kind][1],
-        "was asked for",
+        "was selected",
         "0.7-DP, pure",
         "lower bound",
         "Standard deviation",
@@ -71,7 +71,7 @@ def test_the_whole_way(kind, folder):
 def test_a_release_without_a_folder_is_a_table_and_a_forged_one_does_not_pass(folder):
     done = run(folder, "release", "laplace2.toml", "--out", "made")
     assert done.returncode == 0, done.stderr
-    for word in ("query 3", "± 95%", "people", "no chance is left out"):
+    for word in ("query 3", "± 95%", "people", "without exception"):
         assert word in done.stdout
     path = folder / "made" / "release.json"
     document = json.loads(path.read_text())

@@ -118,8 +118,8 @@ def test_a_certificate_says_when_weights_are_in_what_is_least(question):
     assert own[None].error < 0.8 * own["range"].error
     for weights, each in own.items():
         shown = words(page(each))
-        assert ("better in the root of the total weighted variance" in shown) == bool(weights)
-        assert ("Weights are left out of this total" in shown) == bool(weights)
+        assert ("has a smaller root of the total weighted variance" in shown) == bool(weights)
+        assert ("This total does not include weights" in shown) == bool(weights)
 
 
 @pytest.mark.grid(0, least=3)
@@ -180,8 +180,8 @@ def test_means_under_add_remove_are_said_not_to_be_exactly_unbiased():
     found = words(page(release("sums")))
     assert "not exactly unbiased" in found
     assert "sum(a - center)" in found
-    assert "the point that sums are taken about" in found
-    assert "so that a set share of the privacy is spent on the count" in found
+    assert "the center, from which sums are measured" in found
+    assert "which sets the share of the budget that is spent on the count" in found
 
 
 def test_pairs_are_drawn_as_ellipses_beside_the_circle_of_equal_privacy():
@@ -614,10 +614,10 @@ def test_mechanisms_are_compared_and_the_one_that_was_taken_is_named():
         assert [row[-1] for row in rows] == [a.note for a in own.comparison]
         for row, alternative in zip(rows, own.comparison, strict=True):
             assert (row[1] == "not available") == (alternative.error is None)
-        assert "Every one of them keeps the budget" in said
-        assert "0.7-DP, pure. What" in said
+        assert "All of them are within the budget" in said
+        assert "0.7-DP, pure. Every" in said
     chosen = words(page(plan("pure randomized_response")))
-    assert "randomized_response was asked for, so no other mechanism was looked at" in chosen
+    assert "randomized_response was selected, so no other mechanism was computed" in chosen
     best = pure("queries").terms
     assert f"has a smaller error than {best.name}" in words(page(best))
 

@@ -139,7 +139,7 @@ def test_plans_name_what_is_left_out_in_the_same_words_whatever_a_table_holds():
         "means": ln.Mean(["x"], ln.Box([0], [1]), by=months, outside={"sex": "extra", "job": 1}),
         "totals": ln.Sum(["x"], ln.Box([0], [1]), by=months, outside={"sex": "extra", "job": 1}),
     }
-    named = "whose 'month' is missing or none of 0, 1, 2, …, 11; nothing says how many were."
+    named = "whose 'month' is missing or none of 0, 1, 2, …, 11; how many is not published."
     rows = pd.DataFrame({"month": [0, 11], "sex": "F", "job": 0, "x": 0.5})
     for question in asked.values():
         plan = ln.plan(question, budget=ln.zcdp(1), relation="add_remove")

@@ -170,9 +170,9 @@ def test_noise_is_that_of_the_total_and_in_both_of_the_lesser():
                 alone = m * (4 if own else 5) / 0.5
                 assert plan.by_rows == pytest.approx(alone, rel=1e-5)
                 shown = " ".join(str(plan).split())
-                assert "Were rows alone bounded and not their total, the error would be" in shown
+                assert "With a bound on rows only, not on their total, the error would be" in shown
                 assert "counts as the nearest point of" in shown
-                assert "comes or goes" in shown or "has any other rows" in shown
+                assert "is added or removed" in shown or "has any other rows" in shown
 
 
 @pytest.mark.grid

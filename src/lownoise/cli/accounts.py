@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from lownoise.privacy import Budget
     from lownoise.privacy.choices import Numbered, ReadingName
 
-ledger_app = typer.Typer(no_args_is_help=True, help="Open and read the accounts of datasets.")
+ledger_app = typer.Typer(no_args_is_help=True, help="Open and show the accounts of datasets.")
 
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 _Dataset = Annotated[str, typer.Option(help="The dataset's name in the ledger.")]
 _LedgerPath = Annotated[Path, typer.Argument(help="The ledger file.")]
 _Rho = Annotated[float | None, typer.Option(help="ρ of zero-concentrated privacy.")]
 _Mu = Annotated[float | None, typer.Option(help="μ of Gaussian privacy.")]
-_Epsilon = Annotated[float | None, typer.Option(help="ε; give --delta or --pure too.")]
-_Delta = Annotated[float | None, typer.Option(help="δ; give --epsilon too.")]
-_Pure = Annotated[bool, typer.Option("--pure", help="ε alone, of pure privacy: there is no δ.")]
+_Epsilon = Annotated[float | None, typer.Option(help="ε; also give --delta or --pure.")]
+_Delta = Annotated[float | None, typer.Option(help="δ; also give --epsilon.")]
+_Pure = Annotated[bool, typer.Option("--pure", help="ε without a δ: pure privacy.")]
 
 
 @ledger_app.command("create")
@@ -40,15 +40,15 @@ def ledger_create(  # noqa: PLR0913 (options)
     reading: Annotated[
         str | None,
         typer.Option(
-            help="What adds up where there is a δ: gaussian (μ²), zcdp (ρ) or basic (ε and δ). "
-            "Without it the first spend fixes it.",
+            help="What an account with a δ adds up: gaussian (μ²), zcdp (ρ) or basic (ε and δ). "
+            "If left out, the first spend fixes it.",
         ),
     ] = None,
     caps: Annotated[
         tuple[float, float, float] | None,
         typer.Option(
             metavar="ε δ μ",
-            help="In place of --reading: at most this μ for Gaussian releases, and this ε and δ "
+            help="Instead of --reading: at most this μ for Gaussian releases, and this ε and δ "
             "for others.",
         ),
     ] = None,
@@ -56,8 +56,7 @@ def ledger_create(  # noqa: PLR0913 (options)
         float | None,
         typer.Option(
             metavar="δ",
-            help="With --reading gaussian or zcdp: the part of δ for noise that spends a δ of its "
-            "own.",
+            help="With --reading gaussian or zcdp: the δ set aside for noise that spends δ.",
         ),
     ] = None,
 ) -> None:
@@ -97,8 +96,8 @@ def ledger_charge(
     relation: Annotated[
         str | None,
         typer.Option(
-            help="What its neighbours are: substitute, add_remove or changes; of all rows of one "
-            '"add_remove per COLUMN" or "substitute per COLUMN".'
+            help="The relation of neighbouring tables: substitute, add_remove or changes; for "
+            'people with several rows "add_remove per COLUMN" or "substitute per COLUMN".'
         ),
     ] = None,
 ) -> None:
@@ -113,11 +112,11 @@ def ledger_charge(
 @ledger_app.command("show")
 def ledgershow(
     path: _LedgerPath,
-    dataset: Annotated[str | None, typer.Option(help="One dataset; all without it.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="One dataset; if left out, all.")] = None,
     *,
     as_json: _Json = False,
 ) -> None:
-    """Show what each dataset may spend, has spent, and on what."""
+    """Show the budget of each dataset, what is spent, and on what."""
     from lownoise import report
     from lownoise.privacy import Ledger
     from lownoise.report.records import account_dict

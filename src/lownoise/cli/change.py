@@ -13,16 +13,16 @@ from lownoise.cli.output import AnswersFile, Decimal, Separator, claimed, show, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_Level = Annotated[float, typer.Option(help="The chance that an interval covers.")]
+_Level = Annotated[float, typer.Option(help="The probability that an interval covers.")]
 _Names = Annotated[
-    list[str] | None, typer.Argument(help="Attributes, of one margin; all without any.")
+    list[str] | None, typer.Argument(help="Attributes of one table; if left out, all tables.")
 ]
 _HELP = "A release.json, or the folder of a release."
 
 
 def change(
     later: Annotated[Path, typer.Argument(help=_HELP)],
-    earlier: Annotated[Path, typer.Argument(help="An earlier one of the same question.")],
+    earlier: Annotated[Path, typer.Argument(help="An earlier release of the same question.")],
     names: _Names = None,
     *,
     level: _Level = 0.95,
@@ -32,7 +32,7 @@ def change(
     separator: Separator = None,
     decimal: Decimal = ".",
 ) -> None:
-    """Print what answers changed by since an earlier release, with intervals. Spends nothing."""
+    """Print the change of answers since an earlier release, with intervals. Spends nothing."""
     from lownoise import report
     from lownoise.release.release import Release
 

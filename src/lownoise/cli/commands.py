@@ -69,16 +69,16 @@ def described(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Publish statistics about people with the least noise that keeps them private.
+    """Publish statistics about people with the least noise that protects their privacy.
 
-    A specification, a TOML file, says what is asked, under which budget, of which table. With one:
+    A specification, a TOML file, states the question, the budget and the table. Then:
 
     1. `lownoise plan survey.toml` shows how much noise there will be; it reads no data.
     2. `lownoise ledger create office.ledger --dataset survey --rho 0.5` opens an account.
     3. `lownoise release survey.toml --out published --answers answers.csv` reads the table.
     4. `lownoise verify published` checks what was published.
 
-    The README has such a file, docs/specification.md all of its fields; `lownoise demo` needs none.
+    The README has an example, docs/specification.md has all fields. `lownoise demo` needs none.
     """
 
 
@@ -148,7 +148,7 @@ def plan(
 ) -> None:
     """Show the noise, its error, its proof and its cost. Reads no data, spends nothing.
 
-    Where the budget allows several kinds of noise, all are compared and the least is taken.
+    If the budget allows several kinds of noise, all are compared and the least is used.
     """
     from lownoise import report
     from lownoise.spec import read_spec
@@ -192,8 +192,8 @@ def release(
 ) -> None:
     """Read the table, spend from the ledger, and print the private answers.
 
-    Without a ledger in the specification nothing is recorded. How near the noise is to the least,
-    `lownoise plan` and the report say.
+    Without a ledger in the specification, the spend is not recorded. `lownoise plan` and the
+    report show how close the noise is to the least.
     """
     from lownoise.planning import Plan
     from lownoise.release.progress import ProgressBar
@@ -243,11 +243,11 @@ def verify(
     ],
     *,
     largest: Annotated[
-        int | None, typer.Option(help="The most numbers of a stream that are read.")
+        int | None, typer.Option(help="The most numbers of a stream to read.")
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Recompute noise, cost, proof and answers from files alone; status 2 if one is off."""
+    """Recompute noise, cost, proof and answers from files alone; status 2 if any differs."""
     from lownoise import report
     from lownoise.release import verification
 
@@ -271,16 +271,16 @@ def marginal(
     folder: _Folder,
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Columns that were counted by; none for the number of rows."),
+        typer.Argument(help="Columns of the table of counts; none for the number of rows."),
     ] = None,
     *,
-    level: Annotated[float, typer.Option(help="The chance that an interval covers.")] = 0.95,
+    level: Annotated[float, typer.Option(help="The probability that an interval covers.")] = 0.95,
     out: Annotated[Path | None, typer.Option(help="A new file: .parquet, .json, or CSV.")] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, every digit.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with all digits.")] = False,
     separator: Separator = None,
     decimal: Decimal = ".",
 ) -> None:
-    """Print the released counts by some attributes, each with its interval. Spends nothing."""
+    """Print the released counts by some columns, each with its interval. Spends nothing."""
     from lownoise import report
     from lownoise.release.release import Release
     from lownoise.report.sections import view_of
@@ -313,12 +313,12 @@ def quantile(
     shares: Annotated[list[float], typer.Argument(help="From 0 to 1; 0.5 is the median.")],
     *,
     column: Annotated[
-        str | None, typer.Option(help="Of which; else of the only ordered one.")
+        str | None, typer.Option(help="The ordered column; may be left out if there is one.")
     ] = None,
     where: Annotated[
-        list[str] | None, typer.Option(help="NAME=CATEGORY: of these rows alone; may be repeated.")
+        list[str] | None, typer.Option(help="NAME=CATEGORY: these rows only; may be repeated.")
     ] = None,
-    level: Annotated[float, typer.Option(help="The chance that an interval covers.")] = 0.95,
+    level: Annotated[float, typer.Option(help="The probability that an interval covers.")] = 0.95,
     as_json: _Json = False,
 ) -> None:
     """Print quantiles of a released column, each with its interval. Spends nothing."""
@@ -337,7 +337,7 @@ def quantile(
 @app.command()
 def enclose(
     domain: Annotated[
-        Path, typer.Argument(help="A CSV file of points under a header, or a TOML file.")
+        Path, typer.Argument(help="A CSV file of points with a header, or a TOML file.")
     ],
     *,
     order: Annotated[float, typer.Option(help="p in [2, inf], the norm of the error.")] = 2.0,

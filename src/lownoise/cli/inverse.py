@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from lownoise.planning.release_plan import AbstractPlan
 
 _Spec = Annotated[Path, typer.Argument(help="A specification, a TOML file.")]
-_Error = Annotated[float | None, typer.Option(help="The largest error that will do, as of a plan.")]
+_Error = Annotated[float | None, typer.Option(help="The largest error, as a plan states it.")]
 _Interval = Annotated[
     list[float] | None,
     typer.Option(
-        help="The largest half-width that will do: once for all answers, or once an answer, in "
+        help="The largest half-width of an interval: once for all answers, or once for each, in "
         "their order."
     ),
 ]
-_Level = Annotated[float, typer.Option(help="The chance that an interval covers.")]
+_Level = Annotated[float, typer.Option(help="The probability that an interval covers.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -37,10 +37,10 @@ def budget_for(
     level: _Level = 0.95,
     as_json: _Json = False,
 ) -> None:
-    """Print the least budget, of the specification's kind, for answers that are near enough.
+    """Print the least budget, of the specification's kind, for a given accuracy.
 
-    Of several questions it is their total error that is near enough. Reads no data, spends
-    nothing. The budget in the specification says which kind is sought, and under which delta.
+    For several questions, give their total error. Reads no data, spends nothing. The budget in
+    the specification determines the kind, and the delta.
     """
     from lownoise.planning.inverse import least_budget, nearness
     from lownoise.privacy.budget import budget_to_dict
@@ -69,9 +69,9 @@ def size_for(
     level: _Level = 0.95,
     as_json: _Json = False,
 ) -> None:
-    """Print the least number of records of which means are near enough.
+    """Print the least number of records for a given accuracy of means.
 
-    Reads no data and counts no records. The size in the specification is not looked at.
+    Reads no data and counts no records. The size in the specification is not used.
     """
     from lownoise.planning.inverse import least_size, nearness
     from lownoise.spec import read_any

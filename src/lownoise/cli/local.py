@@ -37,9 +37,9 @@ def local_plan(
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Compare randomizers, take the one of the least error, and prove how good it is.
+    """Compare randomizers, use the one with the least error, and prove how good it is.
 
-    Nobody is asked anything yet: no data are read.
+    No data are read.
     """
     from lownoise import report
     from lownoise.spec import read_local
@@ -63,11 +63,11 @@ def local_keep(
     file: Annotated[Path, typer.Argument(help="A new file, which stays on the device.")],
     *,
     epsilon: Annotated[
-        float | None, typer.Option(help="The most that a person's answers may cost together.")
+        float | None, typer.Option(help="The most that all answers of a person may cost.")
     ] = None,
-    delta: Annotated[float, typer.Option(help="The most of their δ; give --epsilon too.")] = 0.0,
+    delta: Annotated[float, typer.Option(help="The most of their δ; also give --epsilon.")] = 0.0,
 ) -> None:
-    """Make the file in which a device keeps its answers, so that none is drawn twice."""
+    """Make the file in which a device stores its answers, so that none is drawn twice."""
     from lownoise.device import Keeper
     from lownoise.errors import BudgetError
 
@@ -87,29 +87,29 @@ def local_randomize(
         typer.Option(
             metavar="JSON",
             help="This device's record, by the columns' names or in order; - reads it from "
-            "standard input, where no list of processes shows it.",
+            "standard input, which no list of processes shows.",
         ),
     ] = None,
     keeper: Annotated[
         Path | None,
-        typer.Option(help="The device's file of `local keep`: a kept answer is told again."),
+        typer.Option(help="The device's file of `local keep`: a stored answer is sent again."),
     ] = None,
     person: Annotated[str, typer.Option(help="Whose record it is, for --keeper.")] = "",
     again: Annotated[
-        bool, typer.Option("--again", help="Draw anew in spite of --keeper, and pay again.")
+        bool, typer.Option("--again", help="Draw a new answer despite --keeper, and pay again.")
     ] = False,
     table: Annotated[
         Path | None,
-        typer.Option(help="A simulation: a row a person, all of them seen by whoever runs this."),
+        typer.Option(help="A simulation: one row per person, all seen by whoever runs this."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Of --table: a new file, .reports or .parquet.")
+        Path | None, typer.Option(help="With --table: a new file, .reports or .parquet.")
     ] = None,
 ) -> None:
     """Make the report of one record, a line of JSON; or of a whole table, as a simulation.
 
-    Drawing twice of one record costs twice: with --keeper the first answer is told every time,
-    whatever the record has become.
+    Two answers of one record cost twice. With --keeper, the first answer is sent every time, even
+    if the record has changed.
     """
     if (record is None) == (table is None):
         raise FileError("record is missing, or given beside --table; give one of the two")
@@ -165,24 +165,24 @@ def local_aggregate(
     plan: _Plan,
     reports: Annotated[
         list[Path],
-        typer.Argument(help="Files of reports: .jsonl of their lines, .reports, or a table."),
+        typer.Argument(help="Files of reports: .jsonl, .reports, or a table."),
     ],
     *,
-    malformed: Annotated[str, typer.Option(help="Broken: refuse, drop or clip.")] = "refuse",
-    duplicates: Annotated[str, typer.Option(help="Sent twice: refuse or drop.")] = "refuse",
+    malformed: Annotated[str, typer.Option(help="If broken: refuse, drop or clip.")] = "refuse",
+    duplicates: Annotated[str, typer.Option(help="If sent twice: refuse or drop.")] = "refuse",
     replays: Annotated[
-        str, typer.Option(help="Two reports under one identifier: refuse or drop.")
+        str, typer.Option(help="Different reports with one identifier: refuse or drop.")
     ] = "refuse",
-    foreign: Annotated[str, typer.Option(help="Of another plan: refuse or drop.")] = "refuse",
-    level: Annotated[float, typer.Option(help="The chance that an interval covers.")] = 0.95,
+    foreign: Annotated[str, typer.Option(help="If of another plan: refuse or drop.")] = "refuse",
+    level: Annotated[float, typer.Option(help="The probability that an interval covers.")] = 0.95,
     out: Annotated[
         Path | None, typer.Option(help="Write estimate.json and report.html here.")
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Print what the reports say together, with intervals. In any order: the same answer.
+    """Print the estimates from all reports, with intervals. Their order does not matter.
 
-    To refuse is to count nothing at all; to drop, to leave such reports out and say how many.
+    "refuse" counts nothing at all; "drop" leaves such reports out and states how many.
     """
     from lownoise import report
 

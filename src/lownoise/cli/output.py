@@ -32,10 +32,10 @@ _RELEASED = ("head", "answers", "cost")  # of a report; the other sections are a
 Engine = Annotated[str | None, typer.Option(help="What reads the table: duckdb or spark.")]
 Separator = Annotated[
     str | None,
-    typer.Option(help="Between cells of a CSV file that is written: , ; | : or a tab."),
+    typer.Option(help="The separator of a written CSV file: , ; | : or a tab."),
 ]
 Decimal = Annotated[
-    str, typer.Option(help='Before decimals there: "." or ",", which has ";" between cells.')
+    str, typer.Option(help='Its decimal mark: "." or ","; with "," cells are separated by ";".')
 ]
 
 

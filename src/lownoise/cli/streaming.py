@@ -28,18 +28,18 @@ _ENDS = ("low", "high")
 _Spec = Annotated[Path, typer.Argument(help="A specification of a stream, a TOML file.")]
 _State = Annotated[
     Path | None,
-    typer.Option(help="The file that the stream lives in; where it exists, it goes on."),
+    typer.Option(help="The file of the stream; if it exists, the stream continues."),
 ]
 _Input = Annotated[
     str | None,
-    typer.Option("--input", help="A table with a row a round, instead of standard input."),
+    typer.Option("--input", help="A table with one row per round, instead of standard input."),
 ]
 _FromStart = Annotated[
     bool | None,
     typer.Option(
         "--from-start/--from-next",
-        help="The input begins at round 1, and what was answered is skipped; or with the next "
-        "round.",
+        help="Whether the input begins at round 1, so that answered rounds are skipped, or at the "
+        "next round.",
         show_default="--from-start for a table, --from-next for standard input",
     ),
 ]
@@ -48,13 +48,13 @@ _FromStart = Annotated[
 def stream(
     spec: _Spec, *, state: _State = None, source: _Input = None, from_start: _FromStart = None
 ) -> None:
-    """Read a value a round, and print round, private answer, its standard deviation and interval.
+    """Read one value per round; print round, private answer, standard deviation and interval.
 
-    The interval, low to high, covers the exact answer of its round with chance 0.95.
+    The interval, low to high, covers the exact answer of its round with probability 0.95.
 
-    Standard input has a line a round: a number, or as many as there are columns with commas
-    between, and no header. A line that is none counts as missing. With --state a killed program
-    goes on where it was, and pays once; a table of --input is then taken to begin at round 1.
+    Standard input has one line per round and no header. A line is a number, or one for each column,
+    separated by commas. Any other line counts as missing. With --state, a killed program continues
+    where it was, and pays once; a table of --input then begins at round 1.
     """
     from lownoise.planning.streaming import begun
     from lownoise.spec import read_spec

@@ -41,19 +41,19 @@ def together(
     ] = None,
     engine: Engine = None,
     out: Annotated[
-        Path | None, typer.Option(help="Release to this new folder; without it, plan only.")
+        Path | None, typer.Option(help="Release to this new folder; if left out, plan only.")
     ] = None,
     answers: Annotated[
         Path | None,
         typer.Option(
-            help="Write all answers, too, to new files of this name and each question's: .csv, "
-            ".parquet or .json."
+            help="Also write each question's answers to a new file with this name and the "
+            "question's: .csv, .parquet or .json."
         ),
     ] = None,
     separator: Separator = None,
     decimal: Decimal = ".",
 ) -> None:
-    """Plan several questions on one budget and, with --out, release them: one entry pays."""
+    """Plan several questions on one budget; with --out, release them. One ledger entry pays."""
     from lownoise import report
     from lownoise.release.members import once, place_of
     from lownoise.release.progress import ProgressBar

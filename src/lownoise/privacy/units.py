@@ -108,7 +108,7 @@ class PrivacyUnit:
             return f"{hidden}; {kept}.", nulls[self.null]
         clipped = (
             f"What those of one {self.column} add up to counts as the nearest point of "
-            f"{self.total!r}; nothing says how many did, and answers are about what counts."
+            f"{self.total!r}; how many is not published, and answers are about what counts."
         )
         return f"{hidden}; {kept}.", clipped, nulls[self.null]
 
@@ -139,7 +139,7 @@ class PrivacyUnit:
         """What is otherwise of one unit in a neighbouring table, in words."""
         if self.exchanged:
             return "has any other rows, or none"
-        return "comes or goes, with all of its rows"
+        return "is added or removed, with all of its rows"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.bodies import AbstractBody
 
-OUTSIDE = "A row outside the records that are counted is left out; nothing says how many were."
+OUTSIDE = "A row outside the records that are counted is left out; how many is not published."
 _LARGEST = 2.0**250  # products of numbers, and sums of them, stay finite
 _SMALLEST = 2.0**-250
 _MOST = 1 << 28  # numbers in the matrix: 2 GiB

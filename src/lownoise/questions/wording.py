@@ -72,7 +72,7 @@ many were."
         said.append(f"{quoted(own.name)} is missing or none of {', '.join(listed)}")
     if not said:
         return ""
-    return f"A row is left out whose {', or whose '.join(said)}; nothing says how many were."
+    return f"A row is left out whose {', or whose '.join(said)}; how many is not published."
 
 
 def counted_as(schema: Sequence[Attribute]) -> str:

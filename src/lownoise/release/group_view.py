@@ -440,7 +440,7 @@ class GroupView(AbstractView["AbstractGrouped"]):
         """What every release rests on, one sentence each."""
         size = self._terms.size
         changed = "takes any other values of its domain and any other group"
-        own = self.neighbour("comes or goes" if size is None else changed)
+        own = self.neighbour("is added or removed" if size is None else changed)
         return group_assumptions(self.question, own, self._inner.assumptions, size)
 
     @property

@@ -195,6 +195,6 @@ class ParityView(AbstractRowView["Parity"]):
 def _assumptions(view: QueryView | ParityView, more: tuple[str, ...]) -> tuple[str, ...]:
     """Return what every release rests on, whatever its noise, beside what a question says."""
     size = view.size
-    neighbour = "takes any other values in its row" if size is not None else "comes or goes"
+    neighbour = "takes any other values in its row" if size is not None else "is added or removed"
     public = () if size is None else (f"The number of rows, {size:,}, is public.",)
     return (view.neighbour(neighbour), *more, *public)

@@ -378,9 +378,8 @@ class MarginalView(AbstractView[Marginals]):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the promise rests on, one sentence each."""
-        neighbour = (
-            "takes any other values in its row" if self._terms.size is not None else "comes or goes"
-        )
+        public = self._terms.size is not None
+        neighbour = "takes any other values in its row" if public else "is added or removed"
         said = [
             self.neighbour(neighbour),
             "The categories of each attribute are public; none of them was taken from this table.",

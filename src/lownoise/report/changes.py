@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from lownoise.release.change import Change
 
 _OF_NOISE = (
-    "Intervals are of both releases’ noise alone, whose variances add. That those who were asked "
-    "are a sample is not in them: add the sampling variance of the change to the square of the "
-    "standard deviation where the figure is about a population."
+    "Intervals include the noise of both releases, whose variances add up. They do not include "
+    "sampling error: for a figure about a population, add the sampling variance of the change to "
+    "the square of the standard deviation."
 )
 
 
@@ -128,7 +128,7 @@ def sections(view: ChangeView) -> list[Section]:
             Column("Standard deviation"),
         ),
         rows=rows,
-        caption=f"The later answer less the earlier one, with {percent} intervals.",
+        caption=f"The later answer minus the earlier one, with {percent} intervals.",
         hidden=sum(1 for _ in every),
         rest="{hidden} more changes, which to_pandas() and export(file) have.",
         terminal=FEW,

@@ -47,8 +47,8 @@ def distribution(release: Any, level: float, percent: str) -> tuple[Part, ...]: 
     parts: list[Part] = []
     if len(ends) > 1:
         caption = (
-            f"How many rows have at most each value of {shown(own.name)}; the band holds all exact "
-            f"counts together, with chance {percent}. The ranges are drawn equally wide."
+            f"How many rows have at most each value of {shown(own.name)}. The band contains all "
+            f"exact counts with probability {percent}. The ranges are drawn equally wide."
         )
         named = list(map(spelling.shortest, ends))
         title = f"Rows with at most each value of {shown(own.name)}"
@@ -68,7 +68,7 @@ def distribution(release: Any, level: float, percent: str) -> tuple[Part, ...]: 
             ),
             rows=tuple(rows),
             caption=(
-                f"Between the ends of ranges on straight lines, with {percent} intervals that hold "
+                f"Interpolated linearly between the ends of ranges, with {percent} intervals for "
                 "the exact quantile of the rows."
             ),
             title="Quantiles",

@@ -214,7 +214,7 @@ class GroupsView(AbstractView):
                 {f"{names[i]} and {names[j]}": (i, j) for i, j in pairs},
                 [(own.correlation, own.correlation_interval(self.level)) for own in groups],
             )
-        said = "A negative variance is noise, and has no correlation; release.moments has the rest."
+        said = "A negative variance is caused by noise; release.moments has the covariances."
         yield Prose(said, label="moments", note=True)
 
     def _follows(

@@ -38,7 +38,7 @@ def plan(own: LearningPlan, *, tree: bool = True) -> list[Section]:
         Section("head", title, parts, kicker="Plan of private learning"),
         *_promised(own, tree=tree),
         _cost(own, Prose("A plan spends nothing; each run of it does.", note=True)),
-        Section("assumptions", "What this rests on", (Items(own.assumptions),)),
+        Section("assumptions", "Assumptions", (Items(own.assumptions),)),
     ]
 
 
@@ -83,7 +83,7 @@ def learned(own: Learned, *, tree: bool = True, public: Evaluation | None = None
         Section("answers", "What was learned", (table,)),
         *_promised(own.plan, tree=tree),
         _cost(own.plan, spent),
-        Section("assumptions", "What this rests on", (Items(own.plan.assumptions),)),
+        Section("assumptions", "Assumptions", (Items(own.plan.assumptions),)),
     ]
 
 

@@ -28,11 +28,11 @@ _PEOPLE = (1, 10_000, 1_000_000)  # whose answers are told beside one's
 _WHAT = "What it takes, or why it does not fit"
 _HIDDEN = "{hidden} more answers."
 _RESTS = (
-    "Each person sends one report. Two of one person cost twice: a device tells its answer again.",
-    "Randomness is the device’s own, drawn by its operating system, and nobody else knows it.",
+    "Each person sends one report. Two cost twice, so a device sends its first answer again.",
+    "The randomness is drawn by the device’s operating system, and nobody else knows it.",
     "The plan is public. Its domain, ranges and stand-ins were chosen without anybody’s record.",
-    "A value outside its range counts as the nearest end, and nothing says whose did.",
-    "That a report was sent, when, and from which address is not hidden by it.",
+    "A value outside its range counts as the nearest end, and nothing reveals whose it was.",
+    "A report does not hide that it was sent, when, and from which address.",
 )
 
 
@@ -51,7 +51,7 @@ def plan(own: LocalPlan, *, curator: bool = True) -> list[Section]:
         _guarantee(own),
         *((_trusted(own),) if curator else ()),
         _device(own),
-        Section("assumptions", "What this rests on", (Items(_RESTS),)),
+        Section("assumptions", "Assumptions", (Items(_RESTS),)),
     ]
 
 
@@ -137,7 +137,7 @@ def _compared(own: LocalPlan) -> Section:
         terminal=len(own.comparison),
         own=[each.mechanism for each in own.comparison].index(own.mechanism),
     )
-    note = 'Each of them keeps the budget. `mechanism="…"` asks for any that is available.'
+    note = 'All of them are within the budget. `mechanism="…"` selects one that is available.'
     parts = (Prose(choice, "randomizer"), table, Prose(note, note=True))
     return Section("compared", "Randomizers compared", parts)
 
@@ -182,13 +182,13 @@ def _guarantee(own: LocalPlan) -> Section:
     if epsilon < _LARGEST:
         times += f" = {spelling.at_most(math.exp(epsilon), 3)}"
     likelier = (
-        "Whatever is seen of one report, by whoever collects it or anybody else, is at most "
-        f"{times} times likelier from one record than from any other"
+        "Every possible report is at most "
+        f"{times} times as likely from one record as from any other"
     )
     chance = (
         f", but for a chance of {spelling.brief_at_most(own.budget.delta, 3)}."
         if own.budget.delta
-        else "; no chance is left out."
+        else ", without exception."
     )
     note = (
         f"The final numbers of the randomizer reveal {revealed(loss)}, rounded up. Nobody is "
@@ -320,9 +320,9 @@ def _answers(found: LocalEstimate, level: float) -> Section:
         terminal=MOST_ROWS,
     )
     note = (
-        f"Each interval covers with chance {percent}, approximately, over the reports and over how "
-        "people differ. It says nothing of how people were chosen, nor of reports that were made "
-        "up. Estimates are unbiased: a small share may come out below 0."
+        f"Each interval covers with probability {percent}, approximately, over the reports and "
+        "over how people differ. Sampling error and made-up reports are not included. Estimates "
+        "are unbiased, so a small share may be below 0."
     )
     chart = intervals(found.names, found.estimate, ends, found.encoder.ends)
     return Section("answers", "Answers", (chart, table, Prose(note, note=True)))

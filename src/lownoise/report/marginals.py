@@ -118,7 +118,7 @@ class MarginalsView(AbstractView):
         """Return the marginal that was chosen, or the first one-way one and then the others."""
         names, table = self._shown(), self.counts()
         said = (
-            "A small count may come out below 0: counts are unbiased, so that sums of them are "
+            "A small count may be below 0: this keeps counts unbiased, so that sums of them are "
             "right. `lownoise marginal DIR NAME…` prints any other marginal of this release."
         )
         covers = Prose(spelling.covers(self.percent, "count"), "intervals", note=True)
@@ -381,7 +381,7 @@ def attributes_table(title: str, attributes: Sequence[Attribute], outside: str =
         rows=tuple(
             (shown(a.name), f"{a.size:,}", _labels(a), outside or _outside(a)) for a in attributes
         ),
-        caption="Public categories, and where a missing value or any other goes.",
+        caption="Public categories, and what a missing or other value counts as.",
         folded=title,
     )
 

@@ -38,19 +38,19 @@ if TYPE_CHECKING:
     from lownoise.sets.domains import AbstractDomain
 
 RATIO = (
-    "Sums and count are unbiased. Each mean is their ratio: not exactly unbiased, but its interval "
-    "covers at its level."
+    "Sums and the count are unbiased. Each mean is their ratio, which is not exactly unbiased; its "
+    "interval has the stated probability."
 )
-UNKNOWN = "Where the count may be zero, a mean may be anything in its column’s range."
+UNKNOWN = "If the count may be zero, a mean may be anything in its column’s range."
 _FEW_ROWS = 6  # of what follows from moments, in a terminal
 _FEWEST, _WIDEST = 3, 12  # columns of a matrix that is read at a glance
 _NAMED = 4  # columns with too much noise
 _PLENTY = 1000  # rows, where their number is private: in fewer, wide noise is no surprise
 _REST = "{hidden} more pairs; release.moments has all."
 _FOLLOW = (
-    "These cost nothing more: they are made of what was released. {} Intervals are by the delta "
-    "method, for noise that is small beside the variances; a negative variance is noise, and has "
-    "no correlation."
+    "These are computed from the released numbers and cost no further privacy. {} Intervals are "
+    "by the delta method, which needs noise that is small beside the variances. A negative "
+    "variance is caused by noise, and has no correlation."
 )
 
 
@@ -82,8 +82,8 @@ class MeanView(AbstractView):
         private, weight = self.counted, ""
         if private and self.gaussian:
             weight = (
-                f"The count's standard deviation enters {spelling.significant(terms.weights[-1])} "
-                "times, so that a set share of the privacy is spent on the count."
+                f"The count's deviation has weight {spelling.significant(terms.weights[-1])}, "
+                "which sets the share of the budget that is spent on the count."
             )
         mixed = False
         if self.gaussian:
@@ -211,7 +211,7 @@ class MeanView(AbstractView):
                         (f"{names[i]} and {names[j]}", each)
                         for (i, j), each in zip(pairs[:MOST_ROWS], own, strict=True)
                     ),
-                    caption=f"Cut to −1 and 1, with {self.percent} intervals.",
+                    caption=f"Limited to −1 and 1, with {self.percent} intervals.",
                     title="Correlations",
                     hidden=hidden,
                     rest=_REST,
@@ -220,7 +220,7 @@ class MeanView(AbstractView):
             )
         said = "Covariances and correlations are not exactly unbiased."
         if self.terms.size is not None:
-            said = "Covariances are unbiased, correlations are not exactly so."
+            said = "Covariances are unbiased; correlations are not exactly unbiased."
         return (*parts, Prose(_FOLLOW.format(said), label="moments", note=True))
 
     def _table(
@@ -324,11 +324,11 @@ class MeanView(AbstractView):
         if variance_ratio(terms.standard_deviation, terms.laplace) < 1:
             less = "Laplace noise has the smaller total variance here. "
         if not isinstance(terms.budget, ApproxDP):
-            return f"{less}Laplace noise is set to the same rho, an even part for each answer."
+            return f"{less}Laplace noise has the same rho, split evenly between the answers."
         return (
-            f"{less}Laplace noise is set to the same epsilon, an even part for each answer, with "
-            "delta 0; its rho, which is what adds up over releases, is not this plan's, so neither "
-            "the certificate nor the lower bound speaks of it."
+            f"{less}Laplace noise has the same epsilon, split evenly between the answers, and "
+            "delta 0. Its rho, which adds up over releases, is not this plan's, so the certificate "
+            "and the lower bound do not cover it."
         )
 
     def public(self) -> tuple[Part, ...]:
@@ -343,13 +343,13 @@ class MeanView(AbstractView):
         missing = list(map(spelling.shortest, question.missing.tolist()))
         if question.drops_missing:
             missing = ["row left out"] * len(question.sources)
-        about = ", the point that sums are taken about" if self.counted else ""
+        about = "; the center, from which sums are measured" if self.counted else ""
         bounds = Table(
             columns=columns("Column", *points, "If missing"),
             rows=tuple(zip(map(shown, question.sources), *said, missing, strict=True))[:MOST_ROWS],
             caption=(
-                f"Public bounds that values were clipped to{about}, and what stands in for a "
-                "missing value."
+                f"Public bounds: a value outside counts as the nearest bound{about}; and what a "
+                "missing value counts as."
             ),
             folded=_ranges(domain),
         )
@@ -390,10 +390,10 @@ def too_wide(
         least = spelling.at_least(float(ranges[:, wide].min()), 2)
         where = f" in {groups or 'a table of '}fewer than {least} rows"
     helps = (
-        'errors count in the columns’ own units: weights="range" makes them shares of the ranges.'
+        'errors count in the columns’ own units; weights="range" measures them in ranges.'
         if np.any(wide & narrow)
-        else "the budget or the number of rows is too small for it; ln.budget_for finds the budget "
-        "for errors that you name."
+        else "the budget or the number of rows is too small; ln.budget_for finds the budget for a "
+        "given error."
     )
     said = f"{', '.join(names[:_NAMED])}{more}: the noise is wider than the range{where}; {helps}"
     return (Caution(said, "too wide"),)
@@ -409,7 +409,7 @@ def _correlations(names: list[str], correlation: Vector) -> Table:
     return Table(
         columns=(Column("Column", "name"), *(Column(f"{i}") for i in range(1, len(names)))),
         rows=tuple(row + ("",) * (len(names) - len(row)) for row in rows),
-        caption="Of each column with those before it, by their numbers; cut to −1 and 1.",
+        caption="Of each column with those before it, by number; limited to −1 and 1.",
         title="Correlations at a glance",
         terminal=len(names),
         shares=tuple((0.0, *own[:-1]) for own in shares),

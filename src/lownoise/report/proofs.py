@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from lownoise.report.parts import Part
     from lownoise.report.view import AbstractView
 
-ANEW = (
-    "Both bounds are computed anew from the final noise and its evidence, not taken from the "
-    "optimiser’s word."
-)
+ANEW = "Both bounds are recomputed from the final noise and its evidence, without the optimiser."
 ALSO = "also proved"  # by which print knows what it leaves to pages and `lownoise plan`
 _WHAT = "What it is, or why not"
 
@@ -70,7 +67,7 @@ class AbstractNoiseWords(ABC):
         if others:
             choice = f"No mechanism that was compared has a smaller error than {terms.name}."
         elif len(compared) == 1 and not terms.gaussian:
-            choice = f"{terms.name} was asked for, so no other mechanism was looked at."
+            choice = f"{terms.name} was selected, so no other mechanism was computed."
         else:
             choice = f"Only {terms.name} is available."
         choice += self._elsewhere()
@@ -92,7 +89,7 @@ class AbstractNoiseWords(ABC):
             terminal=len(compared),
             own=[own.mechanism for own in compared].index(terms.name),
         )
-        note = f"Every one of them keeps the budget. {self.view.asking}".strip()
+        note = f"All of them are within the budget. {self.view.asking}".strip()
         starred = _left_out(compared)
         parts: tuple[Part, ...] = (
             Prose(choice, "mechanism"),
@@ -245,12 +242,12 @@ class GaussianWords(AbstractNoiseWords):
             prose = self.below(who, f"{over} times")
         note = (
             "The bound holds for every unbiased mechanism with this zCDP guarantee, Gaussian or "
-            "not; the best of them lies between the two numbers."
+            "not. The error of the best of them is between the two numbers."
         )
         return self.bound("unbiased mechanism", prose, over, note)
 
     def cost(self) -> tuple[Part, ...]:
-        """Return the cost in three currencies, each rounded up."""
+        """Return the cost as three guarantees, each rounded up."""
         terms, together = self.terms, self.view.wording.together
         mu, rho = (spelling.at_most(own) for own in (terms.cost.mu, terms.cost.rho))
         # ε as the budget has it, or four digits, rounded up
@@ -262,8 +259,8 @@ class GaussianWords(AbstractNoiseWords):
             ("ρ-zCDP", rho, "Adds up over releases; ρ = μ²/2."),
             ("(ε, δ)-DP", pair, "The exact δ at that ε."),
         )
-        heads = (Column("Currency", "name"), Column("Cost", "value"), Column("Meaning", "words"))
-        caption = "One cost in three currencies, each rounded up."
+        heads = (Column("Guarantee", "name"), Column("Cost", "value"), Column("Meaning", "words"))
+        caption = "The same cost, stated as three guarantees, each rounded up."
         return Prose(prose, "cost"), Table(columns=heads, rows=rows, caption=caption)
 
     def named(self) -> str:
@@ -306,8 +303,8 @@ class PureWords(AbstractNoiseWords):
             over = self._times()
             prose = self.below(terms.bounds[0].denied[0], f"at most {over}")
         note = (
-            "The bound holds whatever the noise is, with the error on the worst table; the best "
-            "mechanism lies between the two numbers."
+            "The bound holds for every kind of noise and the error on the worst table. The error "
+            "of the best mechanism is between the two numbers."
         )
         return self.bound("mechanism of this budget", prose, over, note)
 
@@ -316,9 +313,9 @@ class PureWords(AbstractNoiseWords):
         spent = self.terms.cost
         epsilon = spelling.brief_at_most(spent.epsilon)
         changed = self.view.changed
-        likelier = f"Whatever is seen is at most e^{epsilon} times likelier when {changed}"
+        likelier = f"Every output is at most e^{epsilon} times as likely if {changed}"
         if spent.delta == 0:
-            prose = f"{epsilon}-DP, pure. {likelier}; no chance is left out."
+            prose = f"{epsilon}-DP, pure. {likelier}, without exception."
         else:
             delta = spelling.brief_at_most(spent.delta, 3)
             why = self.terms.mechanism.noise.left_out

@@ -113,7 +113,7 @@ def sections(
         *view.noise(),
         *words.proofs(),
         _cost(view, words),
-        Section("assumptions", "What this rests on", (Items(tuple(view.terms.assumptions)),)),
+        Section("assumptions", "Assumptions", (Items(tuple(view.terms.assumptions)),)),
         _making(view, words),
     ]
 
@@ -216,10 +216,10 @@ def _unit(view: AbstractView) -> tuple[Prose, ...]:
     """Return whose rows are hidden together, where that is not each row."""
     if view.unit is None:
         return ()
-    said = [*view.unit.sentences[:-1], f"A neighbouring table is one of which {view.changed}."]
+    said = [*view.unit.sentences[:-1], f"In a neighbouring table, {view.changed}."]
     if view.by_rows is not None:
         rows = spelling.significant(view.by_rows)
-        said.append(f"Were rows alone bounded and not their total, the error would be {rows}.")
+        said.append(f"With a bound on rows only, not on their total, the error would be {rows}.")
     return (Prose(spelling.shown(" ".join(said)), "privacy unit", note=True),)
 
 
@@ -248,7 +248,7 @@ def _cost(view: AbstractView, words: AbstractNoiseWords) -> Section:
     elif shared is not None:
         spent = Caution(
             "Nothing was recorded: no ledger was given, so it is not known which of its "
-            f"{spelling.count(shared.uses, 'use')} this release is, nor whether one was left.",
+            f"{spelling.count(shared.uses, 'use')} this release is, or whether one was left.",
             "ledger",
         )
     else:

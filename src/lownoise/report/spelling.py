@@ -29,8 +29,8 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NO_PROOF = "No proof was found of how close to least the noise is."
 NO_NOISE = "No noise is needed, so there is nothing to gain."
 NO_ERROR = "The answers have no error, so there is nothing to compare."
-UNWEIGHTED = " Weights are left out of this total."
-NO_BOUND = "At this cost the bound says nothing: it is 0."
+UNWEIGHTED = " This total does not include weights."
+NO_BOUND = "At this cost there is no bound above 0."
 _ROUNDING = 1e-9  # gaps below this are float rounding, not noise
 _BELOW = 1e-6  # gaps below this, 0.0001%, are of no interest to anybody
 _SAME = 1e-4  # a ratio of variances that nobody sees
@@ -279,11 +279,11 @@ def better(found: float, what: str, least: str) -> str:
     if found < _ROUNDING:
         small = at_most(found, 2)
         return (
-            f"No {what} within the budget does better in the {least}: the gap, {small}, is "
+            f"No {what} within the budget has a smaller {least}: the gap, {small}, is due to "
             "rounding."
         )
     return (
-        f"No {what} within the budget does better in the {least} by more than "
+        f"No {what} within the budget has a {least} that is smaller by more than "
         f"{at_most(100 * found, 2)}%."
     )
 
@@ -291,8 +291,8 @@ def better(found: float, what: str, least: str) -> str:
 def covers(level: str, what: str = "answer", least: str = "") -> str:
     """Return what an interval is."""
     return (
-        f"Each interval covers the table’s exact {what} with chance {level}{least} over the noise. "
-        "It says nothing of how the table was sampled."
+        f"Each interval contains the exact {what} of the table with probability {level}{least}, "
+        "over the random noise. Sampling error is not included."
     )
 
 

@@ -28,7 +28,7 @@ FEW = 30  # rows in a terminal
 _MOST_KINDS = 40
 _VARIED = 1.005  # a largest deviation beyond that many times the typical one is shown beside it
 FILE_HAS = "{hidden} more answers; the file of the plan or the release has all."
-HOLDS = "These numbers hold whatever the data are: a plan reads no data."
+HOLDS = "These numbers do not depend on the data: a plan reads none."
 NOTHING = "No answer needs noise, so there is nothing to compare."
 
 
@@ -175,15 +175,15 @@ class AbstractView(ABC):
     @property
     def asking(self) -> str:
         """How another mechanism is asked for, in a sentence."""
-        return '`mechanism="…"` asks for any that is available.'
+        return '`mechanism="…"` selects any that is available.'
 
     @property
     def changed(self) -> str:
-        """What a neighbour's data have otherwise, in words that follow "when"."""
+        """What a neighbour's data have otherwise, in words that follow "if"."""
         if self.unit is not None:
             return f"one {spelling.shown(self.unit.column)} {self.unit.becomes}"
         return "one row " + (
-            "takes another value" if self.terms.size is not None else "comes or goes"
+            "takes another value" if self.terms.size is not None else "is added or removed"
         )
 
     @property
@@ -218,8 +218,8 @@ class AbstractView(ABC):
         own = self.kinds.totals()[0]
         typical, largest = spelling.significant(own.typical), spelling.at_most(own.largest, 3)
         return (
-            f"One {self.wording.one}’s standard deviation is {typical} in root mean square, "
-            f"{largest} at most."
+            f"The standard deviation of one {self.wording.one} is {typical} in root mean square, "
+            f"and at most {largest}."
         )
 
     def error(self) -> float:
@@ -254,7 +254,7 @@ class AbstractView(ABC):
         return [
             ("Neighbours", "one row changes" if public else self.changed),
             ("Relation", self.relation()),
-            ("Rows", f"{self.size:,} (public)" if public else "private; counted"),
+            ("Rows", f"{self.size:,} (public)" if public else "private; the count has noise, too"),
             *(() if self.unit is None else self.unit.facts),
             ("Order of the error", spelling.shortest(self.terms.order)),
         ]
@@ -272,8 +272,8 @@ class AbstractView(ABC):
         least = "" if self.gaussian else " at least"
         covers = spelling.covers(self.percent, least=least)
         return (
-            f"{covers} Numbers are rounded to their uncertainty; the release file holds every "
-            "digit."
+            f"{covers} Numbers are rounded to the digits that the noise leaves certain; the "
+            "release file has all digits."
         )
 
 

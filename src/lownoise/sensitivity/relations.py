@@ -101,7 +101,7 @@ class AddRemove(AbstractWord):
     __slots__ = ()
     name: ClassVar[Literal["add_remove"]] = "add_remove"
     counted = True
-    sentence = "comes or goes"
+    sentence = "is added or removed"
 
     def sensitivity_set(
         self, domain: AbstractDomain, chosen: Coordinates, step: Vector, center: Vector

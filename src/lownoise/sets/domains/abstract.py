@@ -172,7 +172,7 @@ class AbstractDomain(ABC):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What is public of it, and what becomes of a record outside, one sentence each."""
-        return (PUBLIC, "A row outside the domain is moved into it; nothing says how many were.")
+        return (PUBLIC, "A row outside the domain is moved into it; how many is not published.")
 
     @property
     def oracles(self) -> tuple[Oracle, ...]:

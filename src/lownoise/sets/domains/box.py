@@ -174,7 +174,7 @@ class Box(AbstractDomain):
         """What is public of it, and what becomes of a value outside, one sentence each."""
         return (
             "The bounds, center and stand-in are public; none of them was taken from this table.",
-            "A value outside the bounds counts as the nearest bound; nothing says how many did.",
+            "A value outside the bounds counts as the nearest bound; how many is not published.",
         )
 
     def coordinates(self) -> Coordinates:

@@ -80,7 +80,7 @@ class AbstractCompound(AbstractDomain):
         )
         if self.lists:
             said += ("A part of a row counts as the nearest of the points listed for it.",)
-        outside = "A row outside the domain is moved into it; nothing says how many were."
+        outside = "A row outside the domain is moved into it; how many is not published."
         return (*said, PUBLIC, outside)
 
     @cached_property

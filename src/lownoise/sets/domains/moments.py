@@ -186,7 +186,7 @@ class MomentBox(AbstractMoments):
         """What is public of it, and what becomes of a value outside, one sentence each."""
         return (
             PUBLIC,
-            "A value outside its bounds counts as the nearest bound; nothing says how many did.",
+            "A value outside its bounds counts as the nearest bound; how many is not published.",
             "Products are of what columns differ from the middles of their bounds.",
         )
 

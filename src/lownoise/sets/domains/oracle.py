@@ -169,7 +169,7 @@ class Oracle(AbstractDomain):
         return (
             f"The program {self.name!r} knows the set; its bounds and clamp are taken to be right.",
             "The set, center and stand-in are public; none of them was taken from this table.",
-            "A row outside the set is moved into it; nothing says how many were.",
+            "A row outside the set is moved into it; how many is not published.",
         )
 
     def bounding_set(self) -> Program:

@@ -226,7 +226,7 @@ class Points(AbstractListed):
         """What is public of it, and what becomes of a row outside, one sentence each."""
         return (
             "The listed points, center and stand-in are public; none was taken from this table.",
-            "A row that is not in the list counts as the nearest row of it; nothing says how many did.",  # noqa: E501
+            "A row that is not in the list counts as the nearest row of it; how many is not published.",  # noqa: E501
         )
 
     @property

@@ -73,7 +73,7 @@ class AbstractPower(AbstractDomain):
         body = {"ball": "a ball", "cube": "signs"}[self.of]
         said = (
             PUBLIC,
-            f"A row that is no tensor of {body} counts as one near it; nothing says how many did.",
+            f"A row that is no tensor of {body} counts as one near it; how many is not published.",
         )
         lacks = "A row that lacks any of its values counts as the stand-in as a whole."
         return (*said, lacks) if self.whole else said
