@@ -129,9 +129,8 @@ class JointTotals(AbstractGroupTotals):
         found = measured.read(tables, chosen)
         if self.exact_count:
             assert self.size is not None  # noqa: S101 (as checked)
-            count = self._apart(found[..., -1].reshape(-1))
-            count += float(self.size * self.grid[-1]) / count.size
-            found[..., -1] = count.reshape(found.shape[:-1])
+            count = found[..., -1]
+            count += (float(self.size * self.grid[-1]) - count.sum()) / count.size
         return found
 
     @property

@@ -354,11 +354,20 @@ class MeanTotals(AbstractTotals):
 
         Float arithmetic on what is already public; relative error about 1e-16.
         """
-        summed = np.array([float(k) for k in integers]) * self.unit
+        return frozen(self.totals(integers) / (self.size or 1))
+
+    def totals(self, integers: Sequence[int]) -> Vector:
+        """Return means times the public number of rows; or sums about the center and the count.
+
+        Whole where integers, their steps and the center are.
+        """
         center, chosen, embed = self.query.coding.center, self.coordinates, self.embed
+        summed = np.array([float(k) for k in integers])
         if self.count_step is not None:
-            return frozen(summed if embed is None else embed @ summed)
+            summed *= self.unit
+            return summed if embed is None else np.asarray(embed @ summed)
+        size, summed = self.size or 1, summed * self.query.coding.step
         if embed is None:
-            return frozen(summed + center)
-        about = summed + (center - chosen.start)[chosen.pivots]
-        return frozen(chosen.start + embed @ about)
+            return np.asarray(summed + size * center)
+        about = summed + size * (center - chosen.start)[chosen.pivots]
+        return np.asarray(size * chosen.start + embed @ about)

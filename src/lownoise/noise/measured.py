@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.noise.tables import averaged, joined
+from lownoise.sensitivity.factors.tables import differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,20 +114,15 @@ class MeasuredTables:
             tables: the noisy ones, each of shape (n, …, w).
             chosen: the attributes of the margin.
         """
-        width = tables[0].shape[-1]
-        total: Any = np.zeros((*self.shape(chosen), width))
+        parts: dict[Margin, Vector] = {}
         for space in self._spaces(chosen):
-            found: Any = 0.0
+            estimates = []
             for place, share in self.shares_of(space)[1]:
-                own = self.sets[place]
-                away = tuple(k for k, i in enumerate(own) if i not in space)
-                found = found + share * tables[place].sum(axis=away)
-            for axis in range(len(space)):
-                found = found - found.mean(axis=axis, keepdims=True)
-            others = math.prod(self.sizes[i] for i in chosen if i not in space)
-            shape = [self.sizes[i] if i in space else 1 for i in chosen]
-            total += np.reshape(found, (*shape, width)) / others
-        return np.asarray(total)
+                away = tuple(k for k, i in enumerate(self.sets[place]) if i not in space)
+                own = differences(np.moveaxis(tables[place].sum(axis=away), -1, 0), 1)
+                estimates.append((own, share))
+            parts[tuple(map(chosen.index, space))] = averaged(iter(estimates))
+        return np.moveaxis(joined(parts, len(chosen), 1), 0, -1)
 
     def matrix(self, chosen: Margin) -> Vector:
         """Return what each group of each table counts in those of a margin, (cells, groups)."""

@@ -24,11 +24,12 @@ from lownoise.noise.independent import GeometricNoise, LaplaceNoise
 from lownoise.noise.marginal_noise import AbstractRoundNoise, Parts, grid_step, marginal_mechanism
 from lownoise.noise.marginals import CHUNK, AbstractLayout
 from lownoise.noise.mechanism import covering
+from lownoise.noise.tables import averaged, joined
 from lownoise.noise.units import of_one_row, times_up
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import fraction_up, sqrt_up
 from lownoise.samplers.laplace import MOST
-from lownoise.sensitivity.factors.tables import centered, differences
+from lownoise.sensitivity.factors.tables import differences
 from lownoise.sensitivity.residuals.ordered import split_marginals
 from lownoise.sensitivity.residuals.signed import WAYS
 
@@ -219,21 +220,16 @@ class SignedLayout(AbstractLayout):
         released: Noisy,
     ) -> Vector:
         """Return those of one set A, shape (n₁ − 1, …, cells)."""
-        sizes, first = self.sizes, len(chosen)
-        parts = {}
+        sizes, parts = self.sizes, {}
         for k in range(len(ordered) + 1):
             for within in itertools.combinations(ordered, k):
                 both = tuple(sorted((*chosen, *within)))
-                own = self._residual(both, released)
-                parts[within] = np.transpose(own, [both.index(i) for i in (*chosen, *within)])
-        for i in reversed(ordered):  # from its centred part, and the even spread of the sum over it
-            merged = {}
-            for within in [key for key in parts if i not in key]:
-                axis = first + len(within)  # those before it are differences, those after it done
-                shared = np.expand_dims(parts[within], axis) / sizes[i]
-                merged[within] = centered(parts[*within, i], axis) + shared
-            parts = merged
-        return parts[()].reshape(*(sizes[i] - 1 for i in chosen), -1)
+                own = np.transpose(
+                    self._residual(both, released), [both.index(i) for i in (*chosen, *within)]
+                )
+                parts[tuple(map(ordered.index, within))] = own
+        table = joined(parts, len(ordered), len(chosen))
+        return table.reshape(*(sizes[i] - 1 for i in chosen), -1)
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -253,8 +249,13 @@ class SignedLayout(AbstractLayout):
         shape = tuple(self.sizes[i] - 1 for i in chosen)
         if self.tables.public and not chosen:
             return np.array(float(released.size))
-        total: Vector = np.zeros(shape)
-        weight = 0.0
+        memory[chosen] = averaged(self._estimates(chosen, shape, released))
+        return memory[chosen]
+
+    def _estimates(
+        self, chosen: tuple[int, ...], shape: tuple[int, ...], released: Noisy
+    ) -> Iterator[tuple[Vector, float]]:
+        """Yield what each table says of those differences, and with which precision."""
         for cells, signs in self._telling(chosen):
             start, space = self.begins[cells, signs]
             flat = np.asarray(released.integers[start : start + space.length]) * self.step(space)
@@ -264,10 +265,7 @@ class SignedLayout(AbstractLayout):
             own = flat.reshape(space.sizes).sum(axis=rest)
             square = float(self.numbers[space.orbit])
             precision = 2.0 ** len(signs) / math.prod(space.sizes[k] for k in rest) / square
-            total += precision * differences(own).reshape(shape)
-            weight += precision
-        memory[chosen] = np.asarray(total / weight)
-        return memory[chosen]
+            yield differences(own).reshape(shape), precision
 
     def _telling(self, chosen: tuple[int, ...]) -> Iterator[Pair]:
         """Yield the tables that tell of a residual space: P ⊆ A ⊆ P ∪ C."""

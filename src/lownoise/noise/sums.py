@@ -131,7 +131,7 @@ class SumTotals(AbstractTotals):
 
     def answers(self, integers: Sequence[int]) -> Vector:
         """Return the totals, shape (d,)."""
-        return frozen(self.inner.answers(integers) * (self.size or 1))
+        return frozen(self.inner.totals(integers))
 
 
 def sum_mechanism(question: Sum, values: AdditiveMechanism, size: int | None) -> AdditiveMechanism:

@@ -108,20 +108,20 @@ class Kernels:
             shape[axis], source = n - 1, found
         return cast("Table", found[: math.prod(shape)].reshape(shape))
 
-    def centered(self, table: Vector, axis: int, shared: Vector, room: Vector | None) -> Vector:
-        """Return the table less its means along an axis, with one more row, plus what is shared.
+    def centered(self, table: Vector, axis: int, total: Vector, room: Vector | None) -> Vector:
+        """Return the table of such sums along an axis that has these differences there.
 
         Args:
             table: floats in a row.
             axis: of at most `MOST_IN_A_ROW` numbers if it is the last one of more than one.
-            shared: floats in a row, of the shape without the axis.
+            total: the sums, floats in a row, of the shape without the axis.
             room: at the end of which it is put, where the table itself may end; None for new room.
         """
         shape = table.shape
         outer, n, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
         size = outer * (n + 1) * inner
         found = np.empty(size) if room is None else room[room.size - size :]
-        given = table.ctypes.data, outer, n, inner, shared.ctypes.data, found.ctypes.data
+        given = table.ctypes.data, outer, n, inner, total.ctypes.data, found.ctypes.data
         self._centered(*given)
         return found.reshape(*shape[:axis], n + 1, *shape[axis + 1 :])
 

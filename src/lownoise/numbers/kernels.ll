@@ -333,12 +333,11 @@ done:
   ret double %sum
 }
 
-; (x - mean) + shared of n numbers x, n at least 1, and after them (0 - mean) + shared.
-define internal void @off_mean(ptr %x, i64 %n, double %mean, double %shared, ptr %to) {
+; x + last of n numbers x, n at least 1, and after them last.
+define internal void @against(ptr %x, i64 %n, double %last, ptr %to) {
 entry:
   %fours = and i64 %n, -4
-  %means = call <4 x double> @four(double %mean)
-  %shares = call <4 x double> @four(double %shared)
+  %lasts = call <4 x double> @four(double %last)
   br label %check
 check:
   %k = phi i64 [ 0, %entry ], [ %k1, %loop ]
@@ -347,8 +346,7 @@ check:
 loop:
   %from = getelementptr double, ptr %x, i64 %k
   %own = load <4 x double>, ptr %from, align 1
-  %off = fsub <4 x double> %own, %means
-  %whole = fadd <4 x double> %off, %shares
+  %whole = fadd <4 x double> %own, %lasts
   %here = getelementptr double, ptr %to, i64 %k
   store <4 x double> %whole, ptr %here, align 1
   %k1 = add i64 %k, 4
@@ -360,25 +358,23 @@ rest:
 single:
   %at = getelementptr double, ptr %x, i64 %i
   %one = load double, ptr %at, align 8
-  %one_off = fsub double %one, %mean
-  %one_whole = fadd double %one_off, %shared
+  %one_whole = fadd double %one, %last
   %put = getelementptr double, ptr %to, i64 %i
   store double %one_whole, ptr %put, align 8
   %i1 = add i64 %i, 1
   br label %rest
 done:
-  %last_off = fsub double 0.0, %mean
-  %last = fadd double %last_off, %shared
   %end = getelementptr double, ptr %to, i64 %n
   store double %last, ptr %end, align 8
   ret void
 }
 
-; A table (outer, n, inner) less its means of n + 1, (outer, inner), and with one more row, 0 less
-; these; plus what is shared by all rows, (outer, inner): (outer, n + 1, inner). All sizes are at least
-; 1; where inner is 1, n is at most 128. The table may stand at the end of the room for what comes:
+; The table (outer, n + 1, inner) with these differences to its last row, (outer, n, inner), and these
+; sums of all rows, (outer, inner): the last row is what sums are above those of differences, over
+; n + 1. All sizes are at least 1; where inner is 1, n is at most 128. The differences may be at the
+; end of the room for the table:
 ; each number is put at least `inner` places before it, or where one was that is needed no more.
-define void @centered(ptr %table, i64 %outer, i64 %n, i64 %inner, ptr %shared, ptr %to) {
+define void @centered(ptr %table, i64 %outer, i64 %n, i64 %inner, ptr %totals, ptr %to) {
 entry:
   %rows = add i64 %n, 1
   %count = sitofp i64 %rows to double
@@ -395,15 +391,16 @@ part:
   %x = getelementptr double, ptr %table, i64 %at
   %put = mul i64 %o, %more_size
   %out = getelementptr double, ptr %to, i64 %put
-  %share_at = mul i64 %o, %inner
-  %share = getelementptr double, ptr %shared, i64 %share_at
+  %total_at = mul i64 %o, %inner
+  %total = getelementptr double, ptr %totals, i64 %total_at
   br i1 %flat, label %row, label %strip
 
 row:
   %row_sum = call double @pairwise(ptr %x, i64 %n)
-  %row_mean = fdiv double %row_sum, %count
-  %row_share = load double, ptr %share, align 8
-  call void @off_mean(ptr %x, i64 %n, double %row_mean, double %row_share, ptr %out)
+  %row_total = load double, ptr %total, align 8
+  %row_left = fsub double %row_total, %row_sum
+  %row_last = fdiv double %row_left, %count
+  call void @against(ptr %x, i64 %n, double %row_last, ptr %out)
   br label %over
 
 strip:
@@ -428,27 +425,25 @@ add:
   %i1 = add i64 %i, 1
   br label %add_check
 added:
-  %mean = fdiv <8 x double> %sum, %counts
-  %share_from = getelementptr double, ptr %share, i64 %j
-  %shares = load <8 x double>, ptr %share_from, align 1
-  br label %less
-less:
-  %r = phi i64 [ 0, %added ], [ %r1, %less ]
-  %less_place = mul i64 %r, %inner
-  %less_from = getelementptr double, ptr %strip_x, i64 %less_place
-  %less_own = load <8 x double>, ptr %less_from, align 1
-  %less_off = fsub <8 x double> %less_own, %mean
-  %less_whole = fadd <8 x double> %less_off, %shares
-  %less_to = getelementptr double, ptr %strip_to, i64 %less_place
-  store <8 x double> %less_whole, ptr %less_to, align 1
+  %total_from = getelementptr double, ptr %total, i64 %j
+  %own_total = load <8 x double>, ptr %total_from, align 1
+  %left_over = fsub <8 x double> %own_total, %sum
+  %last = fdiv <8 x double> %left_over, %counts
+  br label %more_rows
+more_rows:
+  %r = phi i64 [ 0, %added ], [ %r1, %more_rows ]
+  %row_place = mul i64 %r, %inner
+  %row_from = getelementptr double, ptr %strip_x, i64 %row_place
+  %row_own = load <8 x double>, ptr %row_from, align 1
+  %row_whole = fadd <8 x double> %row_own, %last
+  %row_to = getelementptr double, ptr %strip_to, i64 %row_place
+  store <8 x double> %row_whole, ptr %row_to, align 1
   %r1 = add i64 %r, 1
-  %less_more = icmp slt i64 %r1, %n
-  br i1 %less_more, label %less, label %strip_end
+  %rows_left = icmp slt i64 %r1, %n
+  br i1 %rows_left, label %more_rows, label %strip_end
 strip_end:
-  %last_off = fsub <8 x double> zeroinitializer, %mean
-  %last_whole = fadd <8 x double> %last_off, %shares
   %last_to = getelementptr double, ptr %strip_to, i64 %size
-  store <8 x double> %last_whole, ptr %last_to, align 1
+  store <8 x double> %last, ptr %last_to, align 1
   %j1 = add i64 %j, 8
   br label %strip
 
@@ -474,27 +469,25 @@ single:
   %s1 = add i64 %s, 1
   br label %single_check
 single_added:
-  %single_mean = fdiv double %single_sum, %count
-  %single_share_from = getelementptr double, ptr %share, i64 %c
-  %single_share = load double, ptr %single_share_from, align 8
+  %single_total_from = getelementptr double, ptr %total, i64 %c
+  %single_total = load double, ptr %single_total_from, align 8
+  %single_left = fsub double %single_total, %single_sum
+  %single_last = fdiv double %single_left, %count
   br label %one
 one:
   %e = phi i64 [ 0, %single_added ], [ %e1, %one ]
   %one_place = mul i64 %e, %inner
   %one_from = getelementptr double, ptr %column_x, i64 %one_place
   %one_own = load double, ptr %one_from, align 8
-  %one_off = fsub double %one_own, %single_mean
-  %one_whole = fadd double %one_off, %single_share
+  %one_whole = fadd double %one_own, %single_last
   %one_to = getelementptr double, ptr %column_to, i64 %one_place
   store double %one_whole, ptr %one_to, align 8
   %e1 = add i64 %e, 1
   %one_more = icmp slt i64 %e1, %n
   br i1 %one_more, label %one, label %column_end
 column_end:
-  %end_off = fsub double 0.0, %single_mean
-  %end_whole = fadd double %end_off, %single_share
   %end_to = getelementptr double, ptr %column_to, i64 %size
-  store double %end_whole, ptr %end_to, align 8
+  store double %single_last, ptr %end_to, align 8
   %c1 = add i64 %c, 1
   br label %column
 

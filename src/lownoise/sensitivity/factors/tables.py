@@ -153,40 +153,42 @@ def _parts(table: Table, axis: int) -> tuple[Table, Table]:
 
 
 def centered(
-    table: Vector, axis: int, shared: Vector | None = None, room: Vector | None = None
+    table: Vector, axis: int, total: Vector | None = None, room: Vector | None = None
 ) -> Vector:
-    """Return the table that sums to 0 along an axis and has these differences there: D⁺·table.
+    """Return the table of such sums along an axis that has these differences there.
 
-    Compiled kernels make it of large tables, with the same bits.
+    Where both are of one table of whole numbers, small beside 2^53, it is exactly that one: what
+    sums are above those of the differences is the last row times the number of rows. Compiled
+    kernels make it of large tables, with the same bits.
 
     Args:
         table: numbers.
         axis: along which.
-        shared: what is added to all along the axis, of the shape without it.
+        total: the sums along the axis, of the shape without it; None for 0: D⁺·table.
         room: at the end of which it may be put, and where the table itself may end.
 
     Examples:
         >>> centered(np.array([3.0, 0.0]), 0)
         array([ 2., -1., -1.])
+        >>> centered(np.array([3.0, 0.0]), 0, np.array(48.0))
+        array([18., 15., 15.])
     """
     short = axis < table.ndim and (
         table.shape[axis] <= MOST_IN_A_ROW or math.prod(table.shape[axis + 1 :]) > 1
     )
-    plain = short and shared is not None and table.dtype == np.float64
-    if plain and in_a_row(table, shared) and (kernels := LOADER.after(table.size)):
-        return kernels.centered(table, axis, cast("Vector", shared), room)
-    return _centered(table, axis, shared)
+    plain = short and total is not None and table.dtype == np.float64
+    if plain and in_a_row(table, total) and (kernels := LOADER.after(table.size)):
+        return kernels.centered(table, axis, cast("Vector", total), room)
+    return _centered(table, axis, total)
 
 
-def _centered(table: Vector, axis: int, shared: Vector | None) -> Vector:
+def _centered(table: Vector, axis: int, total: Vector | None) -> Vector:
     shape = (*table.shape[:axis], table.shape[axis] + 1, *table.shape[axis + 1 :])
     found = np.empty(shape)
     first, last = _parts(found, axis)
-    mean = table.sum(axis=axis, keepdims=True) / shape[axis]
-    np.subtract(table, mean, out=first)
-    np.subtract(0.0, mean, out=last)
-    if shared is not None:
-        found += np.expand_dims(shared, axis)
+    whole = 0.0 if total is None else np.expand_dims(total, axis)
+    np.divide(whole - table.sum(axis=axis, keepdims=True), shape[axis], out=last)
+    np.add(table, last, out=first)
     return found
 
 
@@ -196,7 +198,7 @@ def _right(kernels: Kernels) -> bool:
         count = np.arange(outer * n * inner)
         row = (count * 0.6180339887 % 1.0 - 0.5) * 2.0 ** (count % 37)
         numbers = row.reshape(outer, n, inner)
-        shared = numbers[:, 0] * 0.75
+        total = numbers[:, 0] * 0.75
         for own in (numbers, numbers.view(np.int64)):
             for first in (0, 1, 2):
                 if min(own.shape[first:]) > 1:
@@ -205,12 +207,12 @@ def _right(kernels: Kernels) -> bool:
                     again: Any = kernels.differences(own.copy(), first, own=True)
                     if not (_same(wanted, found) and _same(wanted, again)):
                         return False
-        wanted, room = _centered(numbers, 1, shared), np.empty(outer * (n + 1) * inner)
+        wanted, room = _centered(numbers, 1, total), np.empty(outer * (n + 1) * inner)
         room[-numbers.size :] = numbers.reshape(-1)
         last = room[-numbers.size :].reshape(numbers.shape)
-        if not _same(wanted, kernels.centered(numbers, 1, shared, None)):
+        if not _same(wanted, kernels.centered(numbers, 1, total, None)):
             return False
-        if not _same(wanted, kernels.centered(last, 1, shared, room)):
+        if not _same(wanted, kernels.centered(last, 1, total, room)):
             return False
     return True
 

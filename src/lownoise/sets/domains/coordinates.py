@@ -148,4 +148,8 @@ def pivot_coordinates(body: AbstractBody, start: Vector) -> Coordinates:
     """
     frame = find_frame(body, None)
     embed = None if frame.embed is None else frozen(frame.embed.T.copy())
+    if embed is not None:  # least squares leave dust on whole numbers, which are taken if they fit
+        about, whole = body.spanning - body.base_point, np.rint(embed)
+        if np.array_equal(about[:, frame.pivots] @ whole.T, about):
+            embed = frozen(whole)
     return Coordinates(pivots=frame.pivots, embed=embed, start=start)
