@@ -225,3 +225,20 @@ def test_forged_files_are_refused_in_one_line():
     document["terms"]["noise"].pop("scales")
     document["terms"]["noise"]["scale"] = 0.5
     refused_plan(sealed(document), "counts of a table", error=(FileError, PlanError))
+
+
+def test_a_float32_list_is_of_the_decimals_that_it_prints():
+    """As floats, 0.1 in float32 is 0.10000000149, and no grid of steps in common is in reach."""
+    points = np.float32([[0.1], [0.2]])
+    given = ln.Points(points)
+    assert given.points.tolist() == [[0.1], [0.2]]
+    assert not given.points.flags.writeable
+    asked = {"budget": ln.pure_dp(4.0), "relation": "add_remove", "mechanism": "geometric"}
+    plan = ln.plan(ln.Sum(["x"], given), **asked)
+    totals = plan.terms.mechanism.totals
+    rows = pd.DataFrame(points[[0, 1, 1, 0]], columns=["x"])  # of float32, too
+    integers = totals.exact(totals.read(rows))
+    assert [int(k) for k in integers] == [6]
+    assert np.allclose(totals.answers(integers), 0.6, rtol=1e-14)
+    with pytest.raises(ln.errors.DomainError, match="is not finite"):
+        ln.Points(np.float32([[np.nan]]))

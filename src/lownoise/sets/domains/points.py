@@ -167,7 +167,9 @@ class Points(AbstractListed):
 
     Args:
         points: shape (N, d), one row a point, each column in its unit. An array that is read-only
-            and owns its numbers is not copied.
+            and owns its numbers is not copied. Numbers of a float32 array are the decimals that it
+            prints, as those of a float64 array are: 0.1 is a tenth. Rows of a float32 column are
+            nearest to these.
 
     Raises:
         DomainError: where it is not a table of finite numbers, is empty, or has a number beyond
@@ -199,6 +201,8 @@ class Points(AbstractListed):
         )
 
     def __init__(self, points: ArrayLike) -> None:
+        if isinstance(points, np.ndarray) and points.dtype in (np.float32, np.float16):
+            points = points.astype(np.str_).astype(np.float64)
         checked = matrix(points, field="Points.points", error=DomainError)
         if checked.size == 0:
             raise DomainError(
