@@ -33,10 +33,10 @@ COMMANDS = (
 )
 HEAD = """# Command line
 
-Refusals are one line on standard error, of a specification one more for each mistake in it,
-status 2; nothing is spent and nothing is written. What is missing on the command line, or is none
-of its commands and options, is refused alike, and the line names the help. `--json` prints a
-document for machines. This page is written by `make cli-reference`.
+A refusal is one line on standard error, with status 2; nothing is spent and nothing is written.
+For a specification, there is one more line for each mistake in it. A missing argument, or an
+unknown command or option, is refused likewise, and the line names the help. `--json` prints a
+document for machines. `make cli-reference` writes this page.
 """
 
 

@@ -169,7 +169,7 @@ def test_records_of_another_shape_are_refused_without_their_values(record):
     [
         (ln.Marginals({"age": 4}, way=1), "whether one reports is public"),
         (ln.Marginals({"age": 4, "sex": 2}, way=1, outside={"age": "extra"}), "stands in"),
-        (ln.Marginals({"age": 4}, way=0, outside="extra"), "nothing to report"),
+        (ln.Marginals({"age": 4}, way=0, outside="extra"), "asks for no attribute"),
         (ln.Marginals({"a": 10**4, "b": 10**3}, way=1, outside="extra"), "fewer attributes"),
         (ln.Marginals({"a": 1000, "b": 900}, way=1, outside="extra"), "fewer marginals"),
         (ln.Marginals({"a": 1}, way=1, outside={"a": 0}), "too few"),
