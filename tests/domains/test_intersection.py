@@ -3,6 +3,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from lownoise.certificate import SectionDual
 from lownoise.errors import DomainError
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import SectionBody
@@ -198,6 +200,22 @@ def test_counts_bracket_the_optimum_of_their_listed_vertices(order):
         # the lower bound is nearly the optimum: what is lost is the proof of the upper one
         assert found.certificate.lower >= least.certificate.lower * 0.995
         found.certificate.verify()
+
+
+@pytest.mark.parametrize("by", [1.2, 1.5])
+def test_evidence_of_points_outside_proves_no_more_than_of_those_on_the_boundary(by):
+    found = ln.theory.enclose(ln.difference_body(DOMAINS["counts"])).certificate
+    claim, dual = found.claim, found.claim.dual
+    assert isinstance(dual, SectionDual)
+    out = replace(dual, points=by * dual.points)
+    lower = out.least(claim.body, claim.order, claim.weights, claim.queries)
+    assert found.lower * 0.99 < lower <= found.upper < by * found.lower
+
+
+def test_evidence_of_points_is_about_the_center_of_sums():
+    domain, center, corners = DOMAINS["counts"], np.array([1, 0.5, 2]), vertices([3.0, 4, 5], 7.0)
+    found, _ = domain.lifted(np.arange(3), np.ones(3), center).changes(corners - domain.middle)
+    np.testing.assert_allclose(found, np.c_[corners - center, np.ones(len(found))], atol=1e-9)
 
 
 def test_queries_that_see_a_part_only():

@@ -84,7 +84,11 @@ def test_boxes_of_changes_with_both_roundings_are_never_rounded_down():
 
 
 def test_a_coordinate_without_width_stays_without():
-    coding = coding_of(ln.Box([0.0, 3.0], [9.0, 3.0]), np.array([4.5, 3.0]), 0.5)
+    box = ln.Box([0.0, 3.0], [9.0, 3.0])
+    for place in (0.0, 4.0, 5.0, 9.0):  # beside it the farther bound counts
+        reach = coding_of(box, np.array([place, 3.0]), 0.5).changes(0.25)
+        assert reach.half_width.tolist() == [2 * max(place, 9 - place), 0.0, 4.0]
+    coding = coding_of(box, np.array([4.5, 3.0]), 0.5)
     change = Change(ln.Box([-1.0, 0.0], [1.0, 0.0]))
     reach = changed_extent(coding, change, np.arange(2), mixed=False)
     assert reach.half_width[1] == 0
