@@ -604,3 +604,11 @@ def test_a_forged_state_is_refused(change):
     with pytest.raises(FileError):
         ln.Stream.restore(forged(stream.state(), change))
     assert ln.Stream.restore(forged(stream.state(), lambda _: None)).round == 2
+
+
+def test_nothing_is_compressed_to_open_a_file(tmp_path, monkeypatch):
+    """Terms with matrices are read, and what they would be written as is compared by its shapes."""
+    path = tmp_path / "window.stream"
+    ln.stream(ln.SlidingWindow(8, 3), budget=ln.zcdp(0.5), path=path)
+    monkeypatch.delattr("zlib.compress")
+    assert ln.Stream.open(path).round == 0
