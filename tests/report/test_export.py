@@ -2,12 +2,14 @@
 """A release's answers as a file: typed, described, harmless to spreadsheets, all or nothing."""
 
 import csv
+import errno
 import json
 import math
 import os
 import re
 import resource
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import cache
 
 import numpy as np
@@ -342,6 +344,23 @@ def test_a_file_is_the_old_or_the_new_one_whenever_it_ends(form, step, tmp_path,
     assert list(tmp_path.iterdir()) == [path]
     own.export(path)
     assert path.read_bytes() != before
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EINVAL, errno.EIO])
+def test_a_folder_that_cannot_be_synced_keeps_its_files(number, tmp_path, monkeypatch):
+    """It may be written in but not read, or its disk has no such call; one that fails is said."""
+
+    def opened(path, *more):
+        if path == tmp_path:
+            raise OSError(number, os.strerror(number), str(path))
+        return real(path, *more)
+
+    real, own = os.open, released("means")
+    monkeypatch.setattr(os, "open", opened)
+    failed = pytest.raises(FileError, match="cannot be written")
+    with failed if number == errno.EIO else nullcontext():
+        own.save(tmp_path / "r.json")
+    assert ln.verify(tmp_path / "r.json")
 
 
 SPEC = """

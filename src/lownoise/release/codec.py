@@ -251,13 +251,21 @@ def drafted(path: str | PathLike[str], *, overwrite: bool | None = None) -> Iter
 
 
 def durable(folder: Path) -> None:
-    """Keep the names of the files in a folder through a loss of power, where a system can."""
-    if os.name != "nt":
+    """Keep the names of the files in a folder through a loss of power, where a system can.
+
+    It cannot where a folder may be written in but not read, and on some disks of networks.
+    """
+    if os.name == "nt":
+        return
+    try:
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EINVAL, errno.ENOTSUP):
+            raise
 
 
 def _take_place(draft: Path, own: Path, *, overwrite: bool | None) -> None:
