@@ -376,9 +376,9 @@ class File:  # the terms of a file, what is derived from them, and what was foun
             if self.law == "radial":  # of the budget's ε and δ
                 which, proofs = " and δ", [*ways, ("mechanism", lambda x: self.counted and x * x <= plain * endless(*granted(self.terms["budget"])))]
             else:
-                endless = self.counted and "pair" not in self.terms  # records, and so changes, come as often as one likes
+                unending = self.counted and "pair" not in self.terms  # records, and so changes, come as often as one likes
                 proofs = [*ways, (  # on some table: h²·2q/(1 − q)² in every direction, q = e^−ε; of an unbiased one on any, by two laws, or three
-                "mechanism", lambda x: not x or (endless and x <= root(plain, 0) * strays(epsilon))), (
+                "mechanism", lambda x: not x or (unending and x <= root(plain, 0) * strays(epsilon))), (
                     "unbiased mechanism", lambda x: plain >= (
                         x * (odds - 1)) ** 2 * max(exp(-epsilon, 1), (not self.counted) * 2 / (exp(epsilon, 0) + 2)))]
             whom = next((name for name, holds in proofs if holds(bound)), "")

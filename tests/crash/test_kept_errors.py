@@ -16,7 +16,7 @@ from lownoise.streams import start, store
 
 
 def assert_free(path):
-    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as other:
+    with closing(sqlite3.connect(path, 0, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
 
 

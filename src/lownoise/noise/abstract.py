@@ -429,7 +429,8 @@ class AbstractNoise(ABC):
             flat = own.ndim == 1
             last = np.append(np.zeros(own.size - 1), own[-1]) if flat else own[:, -1]
             deviations = np.sqrt(own if flat else np.diag(own)) * unit
-            return frozen(deviations), frozen(last * unit * unit[-1])
+            with np.errstate(over="ignore"):  # infinite where floats end, and deviations are not
+                return frozen(deviations), frozen(last * unit * unit[-1])
         matrix = np.asarray(embed * unit)
         product = matrix * own if own.ndim == 1 else matrix @ own
         variance = np.einsum("ij,ij->i", product, matrix)
