@@ -13,11 +13,11 @@ import sys
 import warnings
 from pathlib import Path
 
-import harness
 import numpy as np
 
 import befallen
 from calls import DIE, refused
+from crash import harness
 from local_model.plans import document
 
 FULL = (
