@@ -29,8 +29,8 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 126_168,
-    "of which code": 68_120,
+    "lines of source": 126_169,
+    "of which code": 68_121,
     "modules": 494,
     "rooms": 24,
     "floors": 12,
@@ -40,7 +40,7 @@ LIMITS = {
     "files a box's mean runs through": 53,
     "files a pure plan of queries runs through": 68,
     "pairs of places alike": 906,
-    "lines of tests": 89_949,
+    "lines of tests": 89_948,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 2_073,
 }
