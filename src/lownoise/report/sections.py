@@ -203,7 +203,7 @@ def _missing(view: AbstractView) -> tuple[Prose, ...]:
     if getattr(mean, "drops_missing", True):
         return ()
     values = zip(mean.missing.tolist(), mean.sources, strict=True)
-    each = [f"{spelling.shortest(own)} of {name}" for own, name in islice(values, _FEW_COLUMNS)]
+    each = [f"{spelling.shortest(own)} in {name}" for own, name in islice(values, _FEW_COLUMNS)]
     more = len(mean.sources) - len(each)
     said = ", ".join(each) + f" and so on for {spelling.count(more, 'more column')}" * (more > 0)
     said = f"A missing value counts as {said}"
