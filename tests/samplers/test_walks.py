@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random walks in convex bodies: bounds hold of true kernels, the walk is the one proved."""
 
+import itertools
 import math
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 
@@ -312,6 +314,23 @@ def test_a_membership_agrees_with_itself(member):
     ends = body.norms(3 * points - moved)
     assert np.median(ends) <= 1.01
     assert np.all(ends <= body.norms(3 * points) + 1e-9)
+
+
+def test_half_spaces_that_points_are_moved_along_hold_the_body_exactly():
+    """At each corner F⁻¹s of a parallelogram, s of signs, in fractions."""
+    factor = np.array([[1.1, 0.3], [-0.2, 0.9]])
+    body = RoundBody(membership=Preimage(np.eye(2)), factor=factor, inner=0.5, outer=2.0)
+    points = np.random.default_rng(7).normal(size=(200, 2)) * 3
+    moved, limits = body.shifts(points[body.norms(points) > 1])
+    (a, b), (c, d) = ([Fraction(x) for x in row] for row in factor.tolist())
+    corners = [
+        ((d * s - b * t) / (a * d - b * c), (a * t - c * s) / (a * d - b * c))
+        for s, t in itertools.product((1, -1), repeat=2)
+    ]
+    assert len(moved) > 100
+    for (x, y), limit in zip(moved.tolist(), limits.tolist(), strict=True):
+        most = max(Fraction(x) * u + Fraction(y) * v for u, v in corners)
+        assert most <= Fraction(limit) <= most * (1 + Fraction(1, 10**12))
 
 
 def test_a_planned_walk_keeps_its_word():
