@@ -40,7 +40,7 @@ LIMITS = {
     "files a box's mean runs through": 53,
     "files a pure plan of queries runs through": 68,
     "pairs of places alike": 906,
-    "lines of tests": 89_967,
+    "lines of tests": 89_971,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 2_073,
 }

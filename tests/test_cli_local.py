@@ -128,7 +128,10 @@ def test_lines_are_reports_too_and_policies_are_kept(made, tmp_path):
 
 REFUSED = [
     (["randomize", "app/device.json"], "record is missing"),
-    (["randomize", "app/device.json", "--record", "[1, 2]", "--table", "people.csv"], "stands bes"),
+    (
+        ["randomize", "app/device.json", "--record", "[1, 2]", "--table", "people.csv"],
+        "given beside",
+    ),
     (["randomize", "app/device.json", "--record", "[1, 2]", "--out", "x.reports"], "is for --tabl"),
     (["randomize", "app/device.json", "--record", "[1, 2]", "--person", "me"], "go together"),
     (["randomize", "app/device.json", "--record", "[1, 2]", "--again"], "go together"),

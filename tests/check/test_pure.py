@@ -89,7 +89,7 @@ def test_pure_noise_holds_and_a_part_in_a_million_less_does_not(name, mechanism,
     [
         (lambda: ln.Mean(["a"], ln.Points([[0], [1], [5]])), "substitute", "staircase"),
         (lambda: ln.Distribution("a", [0, 1, 2, 3]), "add_remove", "ordered attributes"),
-        (lambda: ln.Mean(["a"], ln.Box([0], [1]), by={"g": 2}), "add_remove", "groups and streams"),
+        (lambda: ln.Mean(["a"], ln.Box([0], [1]), by={"g": 2}), "add_remove", "groups"),
         (lambda: ln.Sum(["a", "b"], ln.Ball(2, order=1)), "add_remove", "neither Euclidean nor"),
     ],
 )

@@ -438,7 +438,7 @@ def test_intervals_hold_the_exact_answers():
         both = np.mean(np.all(noise <= plan.terms.proof.joint_half_widths(0.9), axis=1))
         off = 6 * math.sqrt(0.09 / 5000)
         assert np.all((each > 0.9 - off) & (each < 0.95))
-        assert 0.9 - off < both < 0.95
+        assert 0.9 - off < both < 0.96  # counts' noise has few values
 
 
 @pytest.mark.parametrize("chance", [0.9, 0.5, 0.3, 0.05, 1e-3, 1e-9, 1e-300])

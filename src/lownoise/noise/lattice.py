@@ -55,7 +55,7 @@ class Shared:
         >>> Shared(4.0).deviations(np.array([1.0, 1.0])).round(4)  # each with ε = 2
         array([0.6017, 0.6017])
         >>> Shared(4.0, Stairs).deviations(np.array([1.0, 1.0])).round(4)
-        array([0.6456, 0.6456])
+        array([0.6502, 0.6502])
     """
 
     rate: float
@@ -81,7 +81,7 @@ class Stairs:
 
         Examples:
             >>> Stairs.firsts(np.array([1.0, 4.0])).round(6)
-            array([0.416737, 0.195803])
+            array([0.416737, 0.195757])
         """
         q = np.exp(-rates)
         return np.asarray((np.cbrt(q * (1 + q) / 2) - q) / -np.expm1(-rates))
@@ -211,7 +211,7 @@ class SteppedNoise(AbstractNoise):
     Examples:
         >>> noise = SteppedNoise.least(1024.0, 4.0)
         >>> (noise.covariance() / 1024**2).round(5), noise.scaled(2.0).own.epsilon
-        (array([0.06499]), 2.0)
+        (array([0.06498]), 2.0)
     """
 
     law: ClassVar[type[Stairs]] = Stairs

@@ -364,7 +364,7 @@ class MeanTotals(AbstractTotals):
         center, chosen, embed = self.query.coding.center, self.coordinates, self.embed
         summed = np.array([float(k) for k in integers])
         if self.count_step is not None:
-            summed *= self.unit
+            summed = summed * self.unit
             return summed if embed is None else np.asarray(embed @ summed)
         size, summed = self.size or 1, summed * self.query.coding.step
         if embed is None:

@@ -55,8 +55,8 @@ def left_out(schema: Sequence[Attribute]) -> str:
     Examples:
         >>> from lownoise.questions.attributes import attributes
         >>> left_out(attributes({"month": 12, "sex": ["F", "M"]}, {"sex": "extra"}))
-        "A row is left out whose 'month' is missing or none of 0, 1, 2, …, 11; nothing says how \
-many were."
+        "A row is left out whose 'month' is missing or none of 0, 1, 2, …, 11; how many is \
+not published."
     """
     said = []
     for own in schema:
